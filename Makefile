@@ -1,0 +1,70 @@
+# Everything runs from .venv, which is made once and again only when pyproject.toml changes.
+#
+#   make demo        a first picture in under a minute after the install
+#   make setup       .venv with everything the tests need
+#   make test        what a contributor runs: lint, types, layers, fast tests
+#   make test-slow   the rest of the tests
+#   make bench       side by side with peers -> bench/RESULTS.md    (PEERS=1: measure peers again)
+#   make reproduce   tables and figures of the theses -> reproductions/RESULTS.md
+#   make docs        the documentation, with every example run -> site/
+#   make clean       forget .venv and what was built
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo test test-slow bench reproduce docs clean
+.DELETE_ON_ERROR:
+
+help:
+	@sed -n 's/^#   //p' Makefile
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+# One stamp per set of extras: an install happens when its stamp is missing or older than
+# pyproject.toml. The interpreter is order-only: its date says nothing about what is installed.
+$(VENV)/.installed-test: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[test]'
+	@touch $@
+
+$(VENV)/.installed-docs: pyproject.toml | $(BIN)/python
+	$(PIP) -e '.[docs]'
+	@touch $@
+
+# The extra `test` contains `plots`, so a .venv that can run the tests can run the demo.
+$(VENV)/.installed-plots: pyproject.toml | $(BIN)/python
+	@test $(VENV)/.installed-test -nt pyproject.toml || { echo "$(PIP) -e '.[plots]'"; $(PIP) -e '.[plots]'; }
+	@touch $@
+
+setup: $(VENV)/.installed-test
+
+demo: $(VENV)/.installed-plots
+	$(BIN)/python examples/demo.py
+
+test: setup
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/pyright
+	$(BIN)/lint-imports
+	$(BIN)/python -m pytest -q -m 'not slow'
+
+# pytest's exit code 5 says that no test was selected, which is no failure.
+test-slow: setup
+	$(BIN)/python -m pytest -q -m slow || test $$? -eq 5
+
+bench: setup
+	$(BIN)/python bench/run.py
+
+reproduce: setup
+	@scripts=$$(ls reproductions/*/*.py 2>/dev/null); \
+	if [ -z "$$scripts" ]; then echo "There are no reproductions yet."; fi; \
+	for script in $$scripts; do echo "$$script"; $(BIN)/python "$$script" || exit 1; done
+
+docs: $(VENV)/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
+
+clean:
+	rm -rf $(VENV) site build dist

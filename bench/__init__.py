@@ -1,0 +1,1 @@
+"""Leadline and its peers side by side; `python -m bench.run`."""

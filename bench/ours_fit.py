@@ -1,0 +1,98 @@
+"""Leadline's worker for what users do: fit, predict, and fit again as data grow."""
+
+from __future__ import annotations
+
+import collections
+import logging
+import time
+
+import leadline as ll
+import numpy as np
+
+from bench import problems, worker
+
+KERNELS = {"rbf": ll.kernels.SquaredExponential, "matern52": ll.kernels.Matern52}
+# Says, at the level of debugging, when a program is compiled.
+COMPILER = logging.getLogger("jax._src.interpreters.pxla")
+
+
+def _process(dim, kernel="rbf", mean=0.0):
+    return ll.GP(1.0 * KERNELS[kernel](lengthscale=np.ones(dim)), mean=mean, noise=1e-2)
+
+
+def _log_density(posterior, problem):
+    """The mean log density of the held-out targets, each on its own."""
+    return float(np.mean(posterior.predict(problem.xs, noise=True).log_prob(problem.ys)))
+
+
+def fit_predict(n, seed, kernel="rbf"):
+    """Fit `n` rows of Hartmann-6 and predict at 1000 points."""
+    problem = problems.sampled("hartmann6", n, seed)
+    start = time.perf_counter()
+    posterior = _process(6, kernel).fit(problem.x, problem.y)
+    predicted = posterior.predict(problem.xs)
+    _ = np.asarray(predicted.mean), np.asarray(predicted.var)
+    seconds = time.perf_counter() - start
+    density = _log_density(posterior, problem)
+    return {"seconds": seconds, "log_density": density, "digest": problem.digest()}
+
+
+def log_evidence(name):
+    """The log evidence that maximum likelihood reaches, with mean zero."""
+    problem = problems.quality_problem(name)
+    start = time.perf_counter()
+    process = _process(problem.x.shape[1], mean=ll.fixed(0.0))
+    posterior = process.fit(problem.x, problem.y, priors=None)
+    seconds = time.perf_counter() - start
+    reached = float(posterior.log_evidence)
+    return {"log_evidence": reached, "seconds": seconds, "digest": problem.digest()}
+
+
+def log_density(name):
+    """The held-out log density per row after a fit with default priors."""
+    problem = problems.quality_problem(name)
+    posterior = _process(problem.x.shape[1]).fit(problem.x, problem.y)
+    return {"log_density": _log_density(posterior, problem), "digest": problem.digest()}
+
+
+class _Compilations(logging.Handler):
+    """Counts compiled programs by name."""
+
+    def __init__(self):
+        super().__init__(logging.DEBUG)
+        self.names = collections.Counter()
+
+    def emit(self, record):
+        if str(record.msg).startswith("Compiling"):
+            self.names[str(record.args[0])] += 1
+
+
+def grow(first, last):
+    """Fit at every number of rows from `first` to `last`; says which fits compiled what."""
+    problem = problems.sampled("hartmann6", last, seed=0)
+    compilations = _Compilations()
+    COMPILER.addHandler(compilations)
+    COMPILER.setLevel(logging.DEBUG)
+    COMPILER.propagate = False
+    compiled = {}
+    start = time.perf_counter()
+    for n in range(first, last + 1):
+        compilations.names.clear()
+        _process(6).fit(problem.x[:n], problem.y[:n])
+        if compilations.names:
+            compiled[n] = dict(compilations.names)
+    seconds = time.perf_counter() - start
+    COMPILER.removeHandler(compilations)
+    return {"seconds": seconds, "compiled": compiled, "digest": problem.digest()}
+
+
+if __name__ == "__main__":
+    worker.serve(
+        {
+            "versions": worker.versions("leadline", "jax", "jaxlib", "equinox", "numpy", "scipy"),
+            "fit_predict": fit_predict,
+            "log_evidence": log_evidence,
+            "log_density": log_density,
+            "grow": grow,
+        }
+    )

@@ -1,0 +1,1 @@
+"""One worker per peer; each imports only what its own environment has."""

@@ -1,0 +1,28 @@
+"""Leadline: answers about functions that are expensive to call."""
+
+import jax as _jax
+
+_jax.config.update("jax_enable_x64", True)
+
+from leadline import kernels, means, measures  # noqa: E402
+from leadline.models import GP  # noqa: E402
+from leadline.numerics import (  # noqa: E402
+    InvalidData,
+    NotPositiveDefinite,
+    Unsupported,
+    enable_compilation_cache,
+    fixed,
+)
+
+enable_compilation_cache()
+
+__all__ = [
+    "GP",
+    "InvalidData",
+    "NotPositiveDefinite",
+    "Unsupported",
+    "fixed",
+    "kernels",
+    "means",
+    "measures",
+]

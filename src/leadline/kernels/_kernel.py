@@ -1,0 +1,177 @@
+"""The contract of a covariance function.
+
+A kernel maps `x (n, d)`, `y (m, d)` to the covariances `(n, m)`; `diag(x)` gives the `n` variances.
+Kernels add, multiply and take scalar factors (`_algebra.py`). Whatever else a kernel can do is an
+*ability*: a method that only the classes that have it define (see `ABILITIES`). A combination of
+kernels has an ability if all its parts have it.
+
+Frequencies (Bochner's theorem) come from uniform numbers `u (l, k)`, random or quasi-random:
+`k = kernel.frequency_inputs(d)` of them for each frequency, and more of them the more columns the
+inputs have, so that the number of columns can be read off `u`.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import equinox as eqx
+import jax
+import numpy as np
+from jaxtyping import Array, Float
+
+from leadline.numerics import InvalidData, Parameterized, Unsupported
+
+ABILITIES = {
+    "frequencies_at": "stationary kernels, and sums, products and scalings of them",
+    "frequency_inputs": "stationary kernels, and sums, products and scalings of them",
+    "zonal_coefficients": "kernels on the sphere",
+}
+
+
+class Frequencies(NamedTuple):
+    """A discrete spectrum: k(x, y) is approximately sum_i weight_i cos(theta_i . (x - y)).
+
+    `theta (l, d)` are angular frequencies (2 pi times cycles); `weight (l,)` sums to k(x, x).
+    """
+
+    theta: Float[Array, "l d"]
+    weight: Float[Array, " l"]
+
+
+if TYPE_CHECKING:
+    from equinox._module._module import _ModuleMeta as _KernelMeta
+else:
+
+    class _KernelMeta(type(eqx.Module)):
+        """Lets every kernel take `active_dims`: the input columns that it reads."""
+
+        def __call__(cls, *args, active_dims=None, **kwargs):
+            kernel = super().__call__(*args, **kwargs)
+            return kernel if active_dims is None else kernel.on(active_dims)
+
+
+class Kernel(Parameterized, metaclass=_KernelMeta):
+    """A positive semi-definite covariance function.
+
+    Every kernel also takes `active_dims=[...]`, the input columns that it reads:
+    `Matern52(active_dims=[0, 2])` is `Matern52().on([0, 2])`.
+    """
+
+    if TYPE_CHECKING:
+        active_dims: dataclasses.InitVar[Sequence[int] | None] = dataclasses.field(
+            default=None, kw_only=True
+        )
+
+    # NumPy scalars leave `np.float64(2.0) * kernel` to the kernel.
+    __array_ufunc__ = None
+
+    @abc.abstractmethod
+    def __call__(self, x: Float[Array, "n d"], y: Float[Array, "m d"]) -> Float[Array, "n m"]:
+        """Covariances between the rows of `x` and those of `y`."""
+
+    @abc.abstractmethod
+    def diag(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:
+        """Variances at the rows of `x`: the diagonal of `self(x, x)`."""
+
+    def on(self, columns: int | Sequence[int]) -> Kernel:
+        """This kernel reading only some input columns."""
+        from leadline.kernels._active_dims import ActiveDims
+
+        return ActiveDims(self, columns)
+
+    def parts(self) -> tuple[Kernel, ...]:
+        """The kernels that this one is made of; none for a single covariance function."""
+        return ()
+
+    def terms(self) -> tuple[Kernel, ...]:
+        """Kernels that add up to this one, with all products multiplied out."""
+        return (self,)
+
+    def frequencies(self, key: Array, n: int, dim: int) -> Frequencies:
+        """Draw `n` random frequencies of inputs with `dim` columns (Bochner's theorem).
+
+        Only for kernels with the ability `frequencies_at`. The approximation that they define is
+        unbiased, and differentiable in the kernel's parameters.
+        """
+        return self.frequencies_at(jax.random.uniform(key, (n, self.frequency_inputs(dim))))
+
+    def input_columns(self, u: Float[Array, "l k"]) -> int:
+        """How many input columns the uniform numbers `u` are for."""
+        given = u.shape[1]
+        for dim in range(given + 1):
+            if self.frequency_inputs(dim) == given:
+                return dim
+        raise InvalidData(
+            f"{given} uniform numbers for each frequency of {type(self).__name__} fit no number of "
+            "input columns; frequency_inputs(d) says how many are needed."
+        )
+
+    def __add__(self, other: Any) -> Kernel:
+        return _combined("add", self, other)
+
+    def __radd__(self, other: Any) -> Kernel:
+        return _combined("add", other, self)
+
+    def __mul__(self, other: Any) -> Kernel:
+        return _combined("multiply", self, other)
+
+    def __rmul__(self, other: Any) -> Kernel:
+        return _combined("multiply", other, self)
+
+    def __getattr__(self, name: str) -> Any:
+        if name not in ABILITIES:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        without = next((p for p in self.parts() if not hasattr(p, name)), None)
+        because = "" if without is None else f" because {type(without).__name__} has none"
+        raise Unsupported(
+            f"{type(self).__name__} has no {name!r}{because}. "
+            f"Kernels that have it: {ABILITIES[name]}."
+        )
+
+
+class inherited_ability:
+    """Decorates a method of a combination of kernels that is there only if all parts have it."""
+
+    def __init__(self, method: Callable):
+        self.method = method
+        self.__doc__ = method.__doc__
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, kernel: Any, owner: type) -> Any:
+        if kernel is None:
+            return self
+        if not all(hasattr(part, self.name) for part in kernel.parts()):
+            raise AttributeError(self.name)  # Kernel.__getattr__ turns it into an explanation
+        return jax.tree_util.Partial(self.method, kernel)
+
+
+def check_columns(kernel: Kernel, name: str, x: Array) -> None:
+    """Raise unless the parameter `name` is shared or has one value for each column of `x`."""
+    shape = np.shape(getattr(kernel, name))
+    if np.ndim(x) != 2:
+        raise InvalidData(f"Inputs must have two dimensions (rows, columns), got {np.shape(x)}.")
+    if shape and shape[-1] != x.shape[1]:
+        raise InvalidData(
+            f"{type(kernel).__name__} has {shape[-1]} values in {name}, one for each input column, "
+            f"but the inputs have {x.shape[1]} columns."
+        )
+
+
+def check_shape(kernel: Kernel, name: str, *ndims: int) -> None:
+    """Raise unless the parameter `name` has one of these numbers of dimensions."""
+    shape = np.shape(getattr(kernel, name))
+    if len(shape) not in ndims:
+        kinds = " or ".join(("a number", "a vector", "a matrix")[n] for n in ndims)
+        raise ValueError(f"{name} of {type(kernel).__name__} must be {kinds}, got shape {shape}.")
+
+
+def _combined(operation: str, left: Any, right: Any) -> Any:
+    """`left + right` or `left * right`; the results derive from `Kernel`, hence the late import."""
+    from leadline.kernels import _algebra
+
+    return getattr(_algebra, operation)(left, right)

@@ -1,0 +1,146 @@
+"""The contract of a probability measure.
+
+Every measure on R^d has `dim`, `mean (d,)`, `cov (d, d)`, `sample(key, n)` and `qmc(n, seed)`,
+both `(n, d)`. Two things are abilities: `quantile(u)`, a map from the unit cube of the same
+dimension that turns uniform points into points of the measure, and `log_prob(x)`, the log
+density `(n,)`, minus infinity outside the support.
+
+A measure of your own defines `dim`, `mean`, `cov`, `sample` and either `quantile` or `from_cube`.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from leadline.numerics import InvalidData, Unsupported, is_traced, sobol
+
+ABILITIES = {
+    "log_prob": "every measure in leadline.measures, and a Product whose measures all have it",
+    "quantile": (
+        "Beta, Dirichlet, Gaussian, LogNormal, Uniform, and a Product whose measures all have it"
+    ),
+}
+
+
+class Measure(eqx.Module):
+    """A probability measure on R^d."""
+
+    @property
+    @abc.abstractmethod
+    def dim(self) -> int:
+        """The number of coordinates, d."""
+
+    @property
+    @abc.abstractmethod
+    def mean(self) -> Float[Array, " d"]:
+        """The mean."""
+
+    @property
+    @abc.abstractmethod
+    def cov(self) -> Float[Array, "d d"]:
+        """The covariance matrix."""
+
+    @abc.abstractmethod
+    def sample(self, key: Array, n: int) -> Float[Array, "n d"]:
+        """Draw `n` independent points."""
+
+    @property
+    def cube_dim(self) -> int:
+        """How many uniform numbers `from_cube` turns into one point; usually d."""
+        return self.dim
+
+    def from_cube(self, u: Float[Array, "n c"]) -> Float[Array, "n d"]:
+        """Points of this measure from uniform points in the cube of `cube_dim` dimensions."""
+        return self.quantile(u)
+
+    def qmc(self, n: int, seed: int | Array) -> Float[Array, "n d"]:
+        """`n` quasi-random points: scrambled Sobol, best when `n` is a power of two."""
+        return self.from_cube(jnp.asarray(sobol(n, self.cube_dim, seed)))
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ABILITIES:
+            raise Unsupported(
+                f"{type(self).__name__} has no {name!r}. Measures that have it: {ABILITIES[name]}."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def as_arguments(**values: Any) -> list[Any]:
+    """Arguments as finite float64 arrays: NumPy's, or JAX's if any of them is traced."""
+    if is_traced(*values.values()):
+        return [jnp.asarray(v, dtype=jnp.float64) for v in values.values()]
+    arrays = []
+    for name, value in values.items():
+        try:
+            array = np.asarray(value, dtype=np.float64)
+        except (TypeError, ValueError) as error:
+            raise InvalidData(f"{name} must be real numbers: {error}.") from error
+        if not np.all(np.isfinite(array)):
+            raise InvalidData(f"{name} must be finite, got {shown(array)}.")
+        arrays.append(array)
+    return arrays
+
+
+def as_vectors(**values: Any) -> list[Any]:
+    """Numbers or vectors, each repeated to the common length `d`; one number means d = 1."""
+    arrays = as_arguments(**values)
+    given = ", ".join(f"{name} {a.shape}" for name, a in zip(values, arrays, strict=True))
+    lengths = {a.shape[0] for a in arrays if a.ndim == 1}
+    if any(a.ndim > 1 for a in arrays) or len(lengths) > 1 or 0 in lengths:
+        raise InvalidData(
+            f"{' and '.join(values)} must be numbers or vectors of one length, got {given}."
+        )
+    d = lengths.pop() if lengths else 1
+    xp = jnp if is_traced(*arrays) else np
+    return [xp.broadcast_to(a, (d,)) for a in arrays]
+
+
+def require_positive(**values: Any) -> None:
+    """Refuse vectors with an entry that is not positive, and say which."""
+    for name, value in values.items():
+        if not is_traced(value) and np.any(value <= 0.0):
+            i = int(np.argmin(value))
+            raise InvalidData(f"{name} must be positive, but {name}[{i}] = {value[i]:g}.")
+
+
+def as_points(x: Any, columns: int, name: str = "x") -> Array:
+    """Points `(n, columns)`, or an error that says what was given."""
+    x = jnp.asarray(x)
+    if x.ndim != 2 or x.shape[1] != columns:
+        raise InvalidData(f"{name} must have shape (n, {columns}), got {x.shape}.")
+    return x
+
+
+def as_cube(u: Any, columns: int) -> Array:
+    """Points of the unit cube `(n, columns)`."""
+    u = as_points(u, columns, "u")
+    if not is_traced(u):
+        host = np.asarray(u)
+        bad = ~((host >= 0.0) & (host <= 1.0))
+        if bad.any():
+            raise InvalidData(f"u must lie in the unit cube, got {host[bad][0]:g}.")
+    return u
+
+
+def gaussian_quantile(u: Array) -> Array:
+    """Standard normal quantiles; on the host unless traced, where no program has to compile."""
+    if is_traced(u):
+        return jax.scipy.special.ndtri(u)
+    from scipy.special import ndtri
+
+    return jnp.asarray(ndtri(np.asarray(u)))
+
+
+def shown(value: Any) -> str:
+    """A short, one-line picture of an array."""
+    if is_traced(value):
+        return f"traced{list(value.shape)}"
+    text = np.array2string(np.asarray(value), precision=4, threshold=8, edgeitems=2, separator=", ")
+    return " ".join(text.split())

@@ -1,0 +1,98 @@
+"""Independent blocks of coordinates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from leadline.measures._measure import Measure, as_points
+from leadline.numerics import InvalidData
+
+
+class Product(Measure):
+    """The product of measures: coordinates of the first, then of the second, and so on.
+
+    It has `quantile` and `log_prob` if all of its measures have.
+    """
+
+    measures: tuple[Measure, ...]
+
+    def __init__(self, measures: Sequence[Measure]):
+        self.measures = tuple(measures)
+        if not self.measures:
+            raise InvalidData("A product needs at least one measure, got none.")
+
+    @property
+    def dim(self) -> int:
+        """The number of coordinates of all blocks."""
+        return sum(m.dim for m in self.measures)
+
+    @property
+    def cube_dim(self) -> int:
+        """The uniform numbers of all blocks."""
+        return sum(m.cube_dim for m in self.measures)
+
+    @property
+    def mean(self) -> Float[Array, " d"]:
+        """The means of the blocks, end to end."""
+        return jnp.concatenate([m.mean for m in self.measures])
+
+    @property
+    def cov(self) -> Float[Array, "d d"]:
+        """The covariance matrix, block diagonal."""
+        return jax.scipy.linalg.block_diag(*(m.cov for m in self.measures))
+
+    def sample(self, key: Array, n: int) -> Float[Array, "n d"]:
+        """Draw `n` independent points."""
+        keys = jax.random.split(key, len(self.measures))
+        return jnp.concatenate(
+            [m.sample(k, n) for m, k in zip(self.measures, keys, strict=True)], axis=1
+        )
+
+    def from_cube(self, u: Float[Array, "n c"]) -> Float[Array, "n d"]:
+        """Each block from its own columns: one point set for all, not one for each."""
+        blocks = self._split(u, [m.cube_dim for m in self.measures], "u")
+        return jnp.concatenate(
+            [m.from_cube(block) for m, block in zip(self.measures, blocks, strict=True)], axis=1
+        )
+
+    @property
+    def quantile(self) -> Callable[[Array], Array]:
+        """`quantile(u)`: the quantiles of the blocks, each from its own columns."""
+        functions = [m.quantile for m in self.measures]
+
+        def quantile(u: Float[Array, "n d"]) -> Float[Array, "n d"]:
+            blocks = self.blocks(u)
+            return jnp.concatenate(
+                [f(block) for f, block in zip(functions, blocks, strict=True)], axis=1
+            )
+
+        return quantile
+
+    @property
+    def log_prob(self) -> Callable[[Array], Array]:
+        """`log_prob(x)`: the sum of the log densities of the blocks."""
+        functions = [m.log_prob for m in self.measures]
+
+        def log_prob(x: Float[Array, "n d"]) -> Float[Array, " n"]:
+            blocks = self.blocks(x)
+            terms = jnp.stack([f(block) for f, block in zip(functions, blocks, strict=True)])
+            # A block outside its support decides, also against an infinite density.
+            impossible = jnp.any(terms == -jnp.inf, axis=0)
+            return jnp.where(impossible, -jnp.inf, jnp.sum(terms, axis=0))
+
+        return log_prob
+
+    def blocks(self, x: Float[Array, "n d"]) -> list[Float[Array, "n _"]]:
+        """The columns of each measure."""
+        return self._split(x, [m.dim for m in self.measures], "x")
+
+    def _split(self, x: Array, sizes: list[int], name: str) -> list[Array]:
+        return jnp.split(as_points(x, sum(sizes), name), np.cumsum(sizes)[:-1], axis=1)
+
+    def __repr__(self) -> str:
+        return f"Product({list(self.measures)!r})"

@@ -1,0 +1,306 @@
+"""Exact Gaussian process regression.
+
+Notation: `x (n, d)`, `y (n,)`, `var (n,)` known variances of the rows, `mask (n,)` 1 for real rows;
+K = k(x, x) + diag(noise + var) = L L^T, w = K^-1 (y - m(x)).
+
+    mean(x*)     = m(x*) + k(x*, x) w
+    cov(x*, x*') = k(x*, x*') - (L^-1 k(x, x*))^T (L^-1 k(x, x*'))
+    log p(y)     = log N(y | m(x), K)
+
+Data are padded (`leadline.numerics.bucket`): rows where the mask is 0 are rows of the identity in K
+and zero in y - m(x), so they add nothing to anything.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from leadline.kernels import Kernel
+from leadline.means import Constant, Mean
+from leadline.models._learning import SCREENING_ROWS, learn, search_for
+from leadline.models._normal import MultivariateNormal, Normal
+from leadline.models._posterior import Posterior
+from leadline.numerics import (
+    DataScale,
+    Fixed,
+    Parameterized,
+    as_rows,
+    as_targets,
+    as_variances,
+    blas_threads_for,
+    bucket,
+    cholesky,
+    extend_cholesky,
+    gaussian_log_density,
+    inverse_factored,
+    is_traced,
+    log_density_factored,
+    pad_rows,
+    positive,
+    require_factor,
+    row_mask,
+    solve_factored,
+    solve_lower,
+)
+
+# Query rows that one compiled program answers; longer queries go through it piece by piece.
+_QUERY_ROWS = 2048
+
+
+class Rows(NamedTuple):
+    """Padded data: inputs, targets, known variances, and which rows are real."""
+
+    x: Float[Array | np.ndarray, "n d"]
+    y: Float[Array | np.ndarray, " n"]
+    var: Float[Array | np.ndarray, " n"]
+    mask: Float[Array | np.ndarray, " n"]
+
+
+class GP(Parameterized):
+    """A Gaussian process prior with Gaussian observation noise.
+
+    Args:
+        kernel: the covariance function.
+        mean: the mean function, or a number: where `fit` starts to learn a constant mean.
+        noise: variance of the observation noise; where `fit` starts to learn it.
+
+    Wrap a value in `ll.fixed` and `fit` leaves it as it is.
+    """
+
+    kernel: Kernel
+    mean: Mean = eqx.field(default=0.0)  # pyright: ignore[reportAssignmentType]
+    noise: Float[Array, "..."] = positive(1e-2, scales_with="noise")
+
+    def __post_init__(self):
+        super().__post_init__()
+        if not isinstance(self.mean, Mean):
+            self.mean = Constant(self.mean)
+
+    def row_noise(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:
+        """The noise variance of an observation at each row."""
+        return jnp.broadcast_to(self.noise, x.shape[:1])
+
+    def covariance(self, rows: Rows) -> Float[Array, "n n"]:
+        """Covariance of the observations, with padded rows as rows of the identity."""
+        mask = rows.mask
+        k = self.kernel(rows.x, rows.x) * (mask[:, None] * mask[None, :])
+        noise = mask * (self.row_noise(rows.x) + rows.var) + (1.0 - mask)
+        diagonal = jnp.arange(k.shape[0])
+        return k.at[diagonal, diagonal].add(noise)
+
+    def residual(self, rows: Rows) -> Float[Array, " n"]:
+        """Targets minus the mean function; zero in padded rows."""
+        return rows.mask * (rows.y - self.mean(rows.x))
+
+    def condition(self, x: Any, y: Any, var: Any = None) -> ExactPosterior:
+        """The posterior given data, with these hyper-parameters."""
+        if is_traced(self, x, y, var):
+            zeros = jnp.zeros(x.shape[0])
+            rows = Rows(x, y, zeros if var is None else var, zeros + 1.0)
+            return ExactPosterior(self, rows, *_condition(self, rows))
+        rows = as_padded_rows(x, y, var)
+        with blas_threads_for(rows.x.shape[0]):
+            factor, weights, evidence = jax.block_until_ready(_condition_jit(self, rows))
+        require_factor(factor, "covariance matrix of the data", _CAUSE)
+        return ExactPosterior(self, rows, factor, weights, evidence)
+
+    def fit(
+        self,
+        x: Any,
+        y: Any,
+        var: Any = None,
+        priors: str | None = "default",
+        restarts: int | None = None,
+        seed: int = 0,
+    ) -> ExactPosterior:
+        """Learn the hyper-parameters that are not fixed, and return the posterior.
+
+        Args:
+            x: inputs (n, d).
+            y: targets (n,).
+            var: known variance of each row (n,), on top of the learned noise.
+            priors: "default", or None for maximum likelihood.
+            restarts: how many starts; the model's own values are always the first.
+            seed: of the random starts beyond the fourth.
+        """
+        x = as_rows(x)
+        y = as_targets(y, x.shape[0])
+        var = as_variances(var, x.shape[0])
+        search = search_for(
+            self, DataScale.of(x, y), priors=priors, restarts=restarts, seed=seed
+        )
+        few = None
+        if x.shape[0] > SCREENING_ROWS:
+            some = np.random.default_rng(seed).permutation(x.shape[0])[:SCREENING_ROWS]
+            few = as_padded_rows(x[some], y[some], var[some])
+        gp = learn(log_evidence, self, as_padded_rows(x, y, var), search, few)
+        return gp.condition(x, y, var)
+
+
+_CAUSE = "duplicate inputs with (almost) no noise, or a kernel that is not positive definite"
+
+
+def as_padded_rows(x: Any, y: Any, var: Any = None, size: int | None = None) -> Rows:
+    """Check data and pad them to `size` rows, their bucket if None."""
+    x = as_rows(x)
+    n = x.shape[0]
+    y, var = as_targets(y, n), as_variances(var, n)
+    size = bucket(n) if size is None else size
+    return Rows(pad_rows(x, size), pad_rows(y, size), pad_rows(var, size), row_mask(n, size))
+
+
+def log_evidence(gp: GP, rows: Rows) -> Float[Array, ""]:
+    """log p(y | x) with its own gradient."""
+    return gaussian_log_density(gp.covariance(rows), gp.residual(rows), rows.mask)
+
+
+class ExactPosterior(Posterior):
+    """A Gaussian process given data.
+
+    Attributes:
+        gp: the process with the hyper-parameters in use, in the caller's units.
+        log_evidence: log p(y | x) of the raw targets.
+    """
+
+    gp: GP
+    rows: Rows
+    factor: Float[Array, "n n"]
+    weights: Float[Array, " n"]
+    log_evidence: Float[Array, ""]
+    gaussian: ClassVar[bool] = True
+
+    @property
+    def n(self) -> int:
+        """The number of data rows."""
+        return int(np.sum(self.rows.mask))
+
+    def predict(self, xs: Any, noise: bool = False) -> Normal:
+        """Normal marginals at the rows of `xs (m, d)`.
+
+        With `noise=True` they are of observations (the learned noise added), else of the function.
+        """
+        if is_traced(self, xs):
+            return Normal(*_marginals(self, xs, noise))
+        xs = as_rows(xs, "xs", columns=self.rows.x.shape[1], minimum=0)
+        mean, var = np.empty(xs.shape[0]), np.empty(xs.shape[0])
+        with blas_threads_for(self.rows.x.shape[0]):
+            for start in range(0, xs.shape[0], _QUERY_ROWS):
+                piece = xs[start : start + _QUERY_ROWS]
+                m = piece.shape[0]
+                some = jax.device_get(_marginals_jit(self, pad_rows(piece, bucket(m)), noise))
+                mean[start : start + m], var[start : start + m] = some[0][:m], some[1][:m]
+        return Normal(mean, var)
+
+    def joint(self, xs: Any) -> MultivariateNormal:
+        """The joint normal law of the function at the rows of `xs (m, d)`."""
+        if is_traced(self, xs):
+            return MultivariateNormal(*_joint(self, xs))
+        xs = as_rows(xs, "xs", columns=self.rows.x.shape[1])
+        m = xs.shape[0]
+        with blas_threads_for(max(m, self.rows.x.shape[0])):
+            mean, cov = jax.device_get(_joint_jit(self, pad_rows(xs, bucket(m))))
+        return MultivariateNormal(mean[:m], cov[:m, :m])
+
+    def sample(self, key: Array, xs: Any, n: int) -> Float[Array, "n m"]:
+        """Draw `n` joint values of the function at the rows of `xs (m, d)`."""
+        return self.joint(xs).sample(key, n)
+
+    def update(self, x: Any, y: Any, var: Any = None) -> ExactPosterior:
+        """The posterior given more data, with the same hyper-parameters.
+
+        The factor is extended in O(n^2) per row, not computed again.
+        """
+        x = as_rows(x, columns=self.rows.x.shape[1])
+        n, m = self.n, x.shape[0]
+        new = as_padded_rows(x, y, var, size=_power_of_two(m))
+        size = bucket(n + new.x.shape[0])
+        old = _grow(self, size)
+        with blas_threads_for(size):
+            rows, factor, weights, evidence = jax.block_until_ready(_extend_jit(old, new, n))
+        require_factor(factor, "covariance matrix of the data", _CAUSE)
+        return ExactPosterior(self.gp, rows, factor, weights, evidence)
+
+    def leave_one_out(self) -> Normal:
+        """Marginals of each observation given all the others.
+
+        They are of observations, noise included: `post.leave_one_out().log_prob(y)` is the
+        leave-one-out log predictive density (Rasmussen and Williams 2006, eq. 5.12).
+        """
+        n = self.n
+        with blas_threads_for(self.rows.x.shape[0]):
+            mean, var = jax.device_get(_leave_one_out_jit(self))
+        return Normal(mean[:n], var[:n])
+
+    def __repr__(self) -> str:
+        return f"ExactPosterior({self.gp}, n={self.n}, log_evidence={float(self.log_evidence):.6g})"
+
+
+def _condition(gp: GP, rows: Rows) -> tuple[Array, Array, Array]:
+    factor = cholesky(gp.covariance(rows))
+    residual = gp.residual(rows)
+    weights = solve_factored(factor, residual)
+    return factor, weights, log_density_factored(factor, residual, weights, rows.mask)
+
+
+def _marginals(post: ExactPosterior, xs: Array, noise: bool) -> tuple[Array, Array]:
+    gp, rows = post.gp, post.rows
+    cross = rows.mask[:, None] * gp.kernel(rows.x, xs)
+    mean = gp.mean(xs) + cross.T @ post.weights
+    explained = jnp.sum(solve_lower(post.factor, cross) ** 2, axis=0)
+    var = jnp.maximum(gp.kernel.diag(xs) - explained, 0.0)
+    return mean, var + gp.row_noise(xs) if noise else var
+
+
+def _joint(post: ExactPosterior, xs: Array) -> tuple[Array, Array]:
+    gp, rows = post.gp, post.rows
+    cross = rows.mask[:, None] * gp.kernel(rows.x, xs)
+    explained = solve_lower(post.factor, cross)
+    return gp.mean(xs) + cross.T @ post.weights, gp.kernel(xs, xs) - explained.T @ explained
+
+
+def _grow(post: ExactPosterior, size: int) -> ExactPosterior:
+    """The same posterior with room for `size` rows."""
+    old = post.rows.x.shape[0]
+    if size == old:
+        return post
+    rows = Rows(*(np.asarray(a) for a in post.rows))
+    room = Rows(*(pad_rows(a, size) for a in rows[:3]), row_mask(post.n, size))
+    factor = np.eye(size)
+    factor[:old, :old] = np.asarray(post.factor)
+    return ExactPosterior(post.gp, room, factor, pad_rows(post.weights, size), post.log_evidence)
+
+
+def _extend(post: ExactPosterior, new: Rows, n: Array) -> tuple[Rows, Array, Array, Array]:
+    """Put `new` rows from row `n` on; its own padded rows stay padding."""
+    gp, old = post.gp, post.rows
+    cross = (old.mask[:, None] * new.mask[None, :]) * gp.kernel(old.x, new.x)
+    below, corner = extend_cholesky(post.factor, cross, gp.covariance(new))
+    put = jax.lax.dynamic_update_slice_in_dim
+    rows = Rows(*(put(a, b, n, axis=0) for a, b in zip(old, new, strict=True)))
+    strip = jax.lax.dynamic_update_slice(below, corner, (jnp.zeros_like(n), n))
+    factor = put(post.factor, strip, n, axis=0)
+    residual = gp.residual(rows)
+    weights = solve_factored(factor, residual)
+    return rows, factor, weights, log_density_factored(factor, residual, weights, rows.mask)
+
+
+def _leave_one_out(post: ExactPosterior) -> tuple[Array, Array]:
+    precision = jnp.diagonal(inverse_factored(post.factor))
+    return post.rows.y - post.weights / precision, 1.0 / precision
+
+
+def _power_of_two(m: int) -> int:
+    return 1 << (m - 1).bit_length()
+
+
+_condition_jit = eqx.filter_jit(_condition)
+_marginals_jit = eqx.filter_jit(_marginals)
+_joint_jit = eqx.filter_jit(_joint)
+_extend_jit = eqx.filter_jit(_extend)
+_leave_one_out_jit = eqx.filter_jit(_leave_one_out)

@@ -1,0 +1,183 @@
+"""Learning hyper-parameters: from a model and its data to starts, bounds, priors and a maximum.
+
+Optimizers work in free coordinates (`leadline.numerics.to_free`), shifted and scaled so that the
+data's units are gone: a positive parameter is searched by its logarithm, a real one by its distance
+from where the data put it, in the data's unit. For each parameter, by what it scales with, the
+tables below give starting values, the widest interval worth searching, and a normal prior on the
+free coordinate. The prior on length scales is that of Hvarfner et al. (2024), which grows with the
+square root of the dimension; the others are wide.
+
+Large data sets are searched twice: from every start on a few rows, then from what that found (and
+from the model's own values) on all rows, where only the best start goes on.
+
+Notation: `v (p,)` scaled free coordinates, `u = center + unit * v`, `r` starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from leadline.numerics import (
+    Constraint,
+    DataScale,
+    blas_threads_for,
+    from_free,
+    minimize_bounded,
+    slots,
+)
+
+# Rows that are enough to tell a good start from a bad one.
+SCREENING_ROWS = 64
+
+# For each kind of scaling, in multiples of the natural unit: the starts (one per column), the
+# interval to search, and the center and width of the prior on the logarithm. Lengths also grow with
+# the square root of the dimension.
+_STARTS = {
+    "input": (0.15, 0.4, 0.8),
+    "noise": (1e-1, 1e-2, 1e-3),
+    "output": (1.0, 1.0, 2.0),
+}
+_INTERVAL = {"input": (1e-3, 1e3), "noise": (1e-8, 1e1), "output": (1e-4, 1e5)}
+_PRIOR = {"input": (np.sqrt(2.0), np.sqrt(3.0)), "noise": (-4.0, 3.0), "output": (0.0, 2.0)}
+_DEFAULT_STARTS, _DEFAULT_INTERVAL, _DEFAULT_PRIOR = (1.0, 1.0, 1.0), (1e-3, 1e3), (0.0, 2.0)
+_REAL_INTERVAL, _REAL_PRIOR_WIDTH = 20.0, 3.0
+_LOGIT_INTERVAL, _LOGIT_PRIOR_WIDTH = 12.0, 2.0
+
+# After this many evaluations of every start, only the best one goes on.
+_RACE = 20
+
+
+class Search(NamedTuple):
+    """Where to look for hyper-parameters, in scaled free coordinates."""
+
+    starts: Float[np.ndarray, "r p"]
+    lower: Float[np.ndarray, " p"]
+    upper: Float[np.ndarray, " p"]
+    prior_mean: Float[np.ndarray, " p"]
+    prior_precision: Float[np.ndarray, " p"]
+    center: Float[np.ndarray, " p"]
+    unit: Float[np.ndarray, " p"]
+
+
+def search_for(
+    module: Any, scale: DataScale, *, priors: str | None, restarts: int | None, seed: int
+) -> Search:
+    """The search for the free parameters of `module`: the module's own values start first."""
+    found = [
+        _coordinates(slot.constraint, np.asarray(slot.get(module)), seen)
+        for slot, seen in slots(module, scale)
+        if not slot.fixed
+    ]
+    if not found:
+        return Search(np.zeros((1, 0)), *(np.zeros(0),) * 6)
+    search = Search(*(np.concatenate(part, axis=-1) for part in zip(*found, strict=True)))
+    starts = search.starts
+    if restarts is not None and restarts > starts.shape[0]:
+        shape = (restarts - starts.shape[0], starts.shape[1])
+        random = starts[2] + np.random.default_rng(seed).normal(size=shape)
+        starts = np.concatenate([starts, random])
+    starts = np.clip(starts[:restarts], search.lower, search.upper)
+    precision = search.prior_precision * (priors is not None)
+    return search._replace(starts=starts, prior_precision=precision)
+
+
+def _coordinates(constraint: Constraint, value: np.ndarray, scale: DataScale) -> Search:
+    """The part of a search that one parameter has."""
+    kind = constraint.scales_with or ""
+    unit = scale.unit(constraint, value.shape).ravel()
+    center = scale.center(constraint, value.shape).ravel()
+    value = value.ravel()
+    one, zero = np.ones_like(value), np.zeros_like(value)
+    if constraint.kind == "positive":
+        with np.errstate(divide="ignore"):
+            own = np.log(value)
+        # A pure number has no unit in the data: the user's own value is the best guess there is.
+        natural = np.log(unit) if kind else own
+        if kind == "input":
+            natural = natural + 0.5 * np.log(scale.dim)
+        starts = [natural + np.log(m) for m in _STARTS.get(kind, _DEFAULT_STARTS)]
+        low, high = np.log(_INTERVAL.get(kind, _DEFAULT_INTERVAL))
+        middle, width = _PRIOR.get(kind, _DEFAULT_PRIOR)
+        return Search(
+            np.stack([own, *starts]),
+            natural + low,
+            natural + high,
+            natural + middle,
+            one / width**2,
+            zero,
+            one,
+        )
+    if constraint.kind == "bounded":
+        p = (value - constraint.lower) / (constraint.upper - constraint.lower)
+        own = np.log(p) - np.log1p(-p)
+        reach, width, center, unit = _LOGIT_INTERVAL, _LOGIT_PRIOR_WIDTH, zero, one
+        starts = [own] * len(_DEFAULT_STARTS)
+    else:
+        own = (value - center) / unit
+        reach, width = _REAL_INTERVAL, _REAL_PRIOR_WIDTH
+        starts = [zero if kind in ("location", "position") else own] * len(_DEFAULT_STARTS)
+    return Search(
+        np.stack([own, *starts]), -reach * one, reach * one, zero, one / width**2, center, unit
+    )
+
+
+def learn(
+    evidence: Callable[[Any, Any], Array],
+    module: Any,
+    data: Any,
+    search: Search,
+    few: Any = None,
+) -> Any:
+    """The module with the hyper-parameters that maximize `evidence(module, data)` and the prior.
+
+    Args:
+        evidence: a module-level function; one program is compiled for it and each shape of data.
+        module: the model; its free parameters are learned.
+        data: padded rows with a `mask`.
+        search: from `search_for`.
+        few: a small part of the data, to tell good starts from bad ones; None if `data` is small.
+    """
+    if search.lower.size == 0:
+        return module
+    starts = search.starts
+    race = _RACE
+    if few is not None:
+        found, _ = _search(evidence, module, few, search, starts, race)
+        starts = np.concatenate([starts[:1], found])
+        race = 1
+    found, value = _search(evidence, module, data, search, starts, race)
+    best = found[int(np.argmin(value))]
+    return _from_free(module, search.center + search.unit * best)
+
+
+def _search(evidence, module, data, search: Search, starts: np.ndarray, race: int):
+    args = (module, data, *search[3:])
+    with blas_threads_for(data.mask.shape[0]):
+        found = minimize_bounded(
+            _objective(evidence), args, starts, search.lower, search.upper, race=race
+        )
+        found = jax.device_get(found)
+    return found.u, found.value
+
+
+@cache
+def _objective(evidence: Callable[[Any, Any], Array]) -> Callable[[Array, Any], Array]:
+    """Minus the log joint density of data and coordinates; one object per evidence."""
+
+    def objective(v, args):
+        module, data, prior_mean, prior_precision, center, unit = args
+        penalty = 0.5 * jnp.sum(prior_precision * (v - prior_mean) ** 2)
+        return penalty - evidence(from_free(module, center + unit * v), data)
+
+    return objective
+
+
+_from_free = eqx.filter_jit(from_free)

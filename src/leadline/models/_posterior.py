@@ -1,0 +1,43 @@
+"""The contract of a posterior: a belief about a function after data."""
+
+from __future__ import annotations
+
+import abc
+from typing import Any, ClassVar
+
+import equinox as eqx
+from jaxtyping import Array, Float
+
+from leadline.numerics import Unsupported
+
+ABILITIES = {
+    "joint": "posteriors whose law is Gaussian (`post.gaussian`)",
+    "update": "exact Gaussian processes",
+    "leave_one_out": "exact Gaussian processes",
+    "paths": "posteriors with function draws",
+}
+
+
+class Posterior(eqx.Module):
+    """What is believed about a function, given data.
+
+    `predict` and `sample` are always there; `joint`, `update`, `leave_one_out` and `paths` are
+    abilities that only some posteriors have.
+    """
+
+    gaussian: ClassVar[bool]
+
+    @abc.abstractmethod
+    def predict(self, xs: Any, noise: bool = False) -> Any:
+        """Marginals at the rows of `xs (m, d)`: of the function, or of observations of it."""
+
+    @abc.abstractmethod
+    def sample(self, key: Array, xs: Any, n: int) -> Float[Array, "n ..."]:
+        """Draw `n` joint values of the function at the rows of `xs`."""
+
+    def __getattr__(self, name: str) -> Any:
+        if name in ABILITIES:
+            raise Unsupported(
+                f"{type(self).__name__} has no {name!r}. It is an ability of {ABILITIES[name]}."
+            )
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

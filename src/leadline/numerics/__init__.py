@@ -1,0 +1,92 @@
+"""Arrays only: factorizations, optimizers, sequences, parameters and their free coordinates."""
+
+from leadline.numerics._bessel import bessel_profile
+from leadline.numerics._bfgs import Minima, minimize_bounded
+from leadline.numerics._cholesky import (
+    cholesky,
+    extend_cholesky,
+    inverse_factored,
+    log_determinant,
+    require_factor,
+    solve_factored,
+    solve_lower,
+)
+from leadline.numerics._compilation import enable_compilation_cache
+from leadline.numerics._conjugate_gradients import ConjugateGradientsInfo, conjugate_gradients
+from leadline.numerics._distance import squared_distance
+from leadline.numerics._errors import InvalidData, NotPositiveDefinite, Unsupported
+from leadline.numerics._inputs import as_rows, as_targets, as_variances, is_traced
+from leadline.numerics._lanczos import LogdetEstimate, lanczos_logdet
+from leadline.numerics._log_density import gaussian_log_density, log_density_factored
+from leadline.numerics._padding import bucket, pad_rows, row_mask
+from leadline.numerics._parameters import (
+    Constraint,
+    DataScale,
+    Fixed,
+    Parameterized,
+    bounded,
+    fixed,
+    free_slots,
+    from_free,
+    positive,
+    real,
+    slots,
+    to_free,
+)
+from leadline.numerics._pivoted_cholesky import pivoted_cholesky
+from leadline.numerics._preconditioner import WoodburyPreconditioner, woodbury_preconditioner
+from leadline.numerics._quantiles import gamma_quantile, normal_quantile
+from leadline.numerics._quasirandom import latin_hypercube, sobol, sobol_normal
+from leadline.numerics._threads import blas_threads_for
+
+__all__ = [
+    "ConjugateGradientsInfo",
+    "Constraint",
+    "DataScale",
+    "Fixed",
+    "InvalidData",
+    "LogdetEstimate",
+    "Minima",
+    "NotPositiveDefinite",
+    "Parameterized",
+    "Unsupported",
+    "WoodburyPreconditioner",
+    "as_rows",
+    "as_targets",
+    "as_variances",
+    "bessel_profile",
+    "blas_threads_for",
+    "bounded",
+    "bucket",
+    "cholesky",
+    "conjugate_gradients",
+    "enable_compilation_cache",
+    "extend_cholesky",
+    "fixed",
+    "free_slots",
+    "from_free",
+    "gamma_quantile",
+    "gaussian_log_density",
+    "inverse_factored",
+    "is_traced",
+    "lanczos_logdet",
+    "latin_hypercube",
+    "log_density_factored",
+    "log_determinant",
+    "minimize_bounded",
+    "normal_quantile",
+    "pad_rows",
+    "pivoted_cholesky",
+    "positive",
+    "real",
+    "require_factor",
+    "row_mask",
+    "slots",
+    "sobol",
+    "sobol_normal",
+    "solve_factored",
+    "solve_lower",
+    "squared_distance",
+    "to_free",
+    "woodbury_preconditioner",
+]

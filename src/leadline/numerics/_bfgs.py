@@ -1,0 +1,168 @@
+"""Bounded minimization from many starts at once: projected BFGS, one program for all starts.
+
+Notation: `u (p,)` a point, `g` its gradient, `h (p, p)` the inverse Hessian estimate; a *lane* is
+one start. Every turn of the loop evaluates the objective once for each lane that is not finished.
+A lane that accepts its trial point moves on while another one still shortens its step, so no lane
+waits for another's line search. Evaluations run one after the other inside the program, not as a
+batch: objectives factorize matrices, and a batch would also pay for the lanes that are finished
+(see `leadline.numerics._cholesky` for the other reason).
+
+Coordinates at a bound whose gradient points outward are held there; the others move along the
+quasi-Newton direction of their own block of `h` (the two-metric projection of Bertsekas 1982), and
+the step is cut off at the bounds. A step is accepted by Armijo's rule along that bent path.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float, Int
+
+_ARMIJO = 1e-4
+_SHORTEST = 1e-10
+
+
+class Minima(NamedTuple):
+    """Where each start ended: `u (r, p)`, `value (r,)`, and the evaluations of each (r,)."""
+
+    u: Float[Array, "r p"]
+    value: Float[Array, " r"]
+    evaluations: Int[Array, " r"]
+
+
+class _Lane(NamedTuple):
+    u: Array
+    value: Array
+    gradient: Array
+    h: Array
+    direction: Array
+    step: Array
+    quiet: Array  # accepted steps in a row that gained less than the tolerance
+    evaluations: Array
+    done: Array
+
+
+@eqx.filter_jit
+def minimize_bounded(
+    objective: Callable[[Array, Any], Array],
+    args: Any,
+    starts: Float[Array, "r p"],
+    lower: Float[Array, " p"],
+    upper: Float[Array, " p"],
+    *,
+    tolerance: Float[Array, ""] | float = 1e-4,
+    race: Int[Array, ""] | int = 1_000_000,
+    max_evaluations: Int[Array, ""] | int = 200,
+) -> Minima:
+    """Minimize `objective(u, args)` in a box from each row of `starts`.
+
+    A lane stops when two steps in a row gain less than `tolerance`, when its projected gradient
+    promises less than that, or when no step along its direction helps. An objective that is not
+    finite is a step too far. After `race` evaluations only the best lane goes on.
+    """
+    r = starts.shape[0]
+    value_and_grad = jax.value_and_grad(objective)
+    first = jax.vmap(_first_lane)(jnp.clip(starts, lower, upper))
+
+    def unfinished(lanes):
+        return jnp.any(~lanes.done)
+
+    def turn(lanes):
+        trial = jnp.clip(lanes.u + lanes.step[:, None] * lanes.direction, lower, upper)
+
+        def one(lane):
+            u, value, gradient, done = lane
+            return jax.lax.cond(done, lambda: (value, gradient), lambda: value_and_grad(u, args))
+
+        found = jax.lax.map(one, (trial, lanes.value, lanes.gradient, lanes.done))
+        advance = partial(
+            _advance, lower=lower, upper=upper, tolerance=tolerance, limit=max_evaluations
+        )
+        lanes = jax.vmap(advance)(lanes, trial, *found)
+        beaten = (lanes.evaluations >= race) & (jnp.arange(r) != jnp.argmin(lanes.value))
+        return lanes._replace(done=lanes.done | beaten)
+
+    lanes = jax.lax.while_loop(unfinished, turn, first)
+    return Minima(lanes.u, lanes.value, lanes.evaluations)
+
+
+def _free(u, g, lower, upper):
+    """1 for the coordinates that may move: not held at a bound by the gradient."""
+    held = ((u <= lower) & (g > 0)) | ((u >= upper) & (g < 0))
+    return 1.0 - held.astype(u.dtype)
+
+
+def _direction(h, u, g, lower, upper):
+    free = _free(u, g, lower, upper)
+    return -free * (h @ (free * g))
+
+
+def _first_lane(u):
+    """A lane before its first evaluation, which is a step of length zero."""
+    p = u.shape[0]
+    zeros, zero = jnp.zeros(p), jnp.asarray(0)
+    return _Lane(
+        u=u,
+        value=jnp.asarray(jnp.inf),
+        gradient=zeros,
+        h=jnp.eye(p),
+        direction=zeros,
+        step=jnp.asarray(1.0),
+        quiet=zero,
+        evaluations=zero,
+        done=jnp.asarray(False),
+    )
+
+
+def _advance(lane, trial, value, gradient, *, lower, upper, tolerance, limit):
+    """One lane after the evaluation of its trial point."""
+    start = lane.evaluations == 0
+    moved = trial - lane.u
+    promised = lane.gradient @ moved
+    finite = jnp.isfinite(value) & jnp.all(jnp.isfinite(gradient))
+    accept = finite & (value <= lane.value + _ARMIJO * promised) & ~lane.done
+
+    # BFGS update of the inverse Hessian, skipped where the curvature along the step is not positive.
+    change = gradient - lane.gradient
+    curvature = moved @ change
+    usable = accept & (curvature > 1e-12 * jnp.linalg.norm(moved) * jnp.linalg.norm(change))
+    safe = jnp.where(usable, curvature, 1.0)
+    untouched = jnp.all(lane.h == jnp.eye(lane.h.shape[0]))
+    scaled = jnp.where(untouched, safe / jnp.maximum(change @ change, 1e-300), 1.0) * lane.h
+    hy = scaled @ change
+    updated = (
+        scaled
+        - (jnp.outer(hy, moved) + jnp.outer(moved, hy)) / safe
+        + (1.0 + change @ hy / safe) * jnp.outer(moved, moved) / safe
+    )
+    h = jnp.where(usable, updated, lane.h)
+
+    new_gradient = jnp.where(accept, gradient, lane.gradient)
+    new = jnp.where(accept, trial, lane.u)
+    direction = jnp.where(accept, _direction(h, new, new_gradient, lower, upper), lane.direction)
+
+    # Without curvature to go by, the first step is at most a unit step. A refused step is shortened
+    # to the minimum of the parabola through what is known.
+    unit = jnp.minimum(1.0, 1.0 / jnp.maximum(jnp.linalg.norm(direction), 1e-300))
+    excess = jnp.where(finite, value - lane.value - promised, jnp.inf)
+    shorter = jnp.clip(-0.5 * promised / jnp.maximum(excess, 1e-300), 0.1, 0.5)
+    step = jnp.where(accept, jnp.where(start, unit, 1.0), lane.step * shorter)
+
+    quiet = jnp.where(lane.value - value < tolerance, lane.quiet + 1, 0)
+    quiet = jnp.where(accept, quiet, lane.quiet)
+    evaluations = lane.evaluations + jnp.where(lane.done, 0, 1)
+    done = (
+        lane.done
+        | (start & ~finite)
+        | (quiet >= 2)
+        | (accept & (-new_gradient @ direction < 0.1 * tolerance))
+        | (step < _SHORTEST)
+        | (evaluations >= limit)
+    )
+    new_value = jnp.where(accept, value, lane.value)
+    return _Lane(new, new_value, new_gradient, h, direction, step, quiet, evaluations, done)

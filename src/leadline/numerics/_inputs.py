@@ -1,0 +1,83 @@
+"""Data at the boundary, checked once: what was given, and what is wanted.
+
+Everything that calls for data accepts arrays, lists and pandas frames of any real type, and works
+on float64 NumPy arrays after these functions.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from leadline.numerics._errors import InvalidData
+
+
+def is_traced(*values: Any) -> bool:
+    """Whether any leaf is a tracer: then checks, padding and host code are skipped."""
+    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values))
+
+
+def as_rows(x: Any, name: str = "x", columns: int | None = None, minimum: int = 1) -> np.ndarray:
+    """Inputs as a finite (n, d) array."""
+    a = _as_float(x, name)
+    if a.ndim == 1:
+        raise InvalidData(
+            f"{name} must have two dimensions (rows, columns), got shape {a.shape}. For one input "
+            f"column pass {name}[:, None], for a single row {name}[None, :]."
+        )
+    if a.ndim != 2:
+        raise InvalidData(f"{name} must have two dimensions (rows, columns), got shape {a.shape}.")
+    if a.shape[1] == 0:
+        raise InvalidData(f"{name} must have at least one column, got shape {a.shape}.")
+    if columns is not None and a.shape[1] != columns:
+        raise InvalidData(f"{name} must have {columns} columns, got shape {a.shape}.")
+    if a.shape[0] < minimum:
+        raise InvalidData(f"{name} must have at least {minimum} row(s), got {a.shape[0]}.")
+    _require_finite(a, name)
+    return a
+
+
+def as_targets(y: Any, rows: int, name: str = "y") -> np.ndarray:
+    """One finite value per row, as an (n,) array."""
+    a = _as_float(y, name)
+    if a.ndim == 2 and a.shape[1] == 1:
+        a = a[:, 0]
+    if a.ndim != 1:
+        raise InvalidData(f"{name} must have one value per row, shape ({rows},), got {a.shape}.")
+    if a.shape[0] != rows:
+        raise InvalidData(f"{name} has {a.shape[0]} values, but there are {rows} rows of inputs.")
+    _require_finite(a, name)
+    return a
+
+
+def as_variances(var: Any, rows: int) -> np.ndarray:
+    """Known variances of the rows, as an (n,) array; zeros if None."""
+    if var is None:
+        return np.zeros(rows)
+    a = _as_float(var, "var")
+    a = np.full(rows, a) if a.ndim == 0 else as_targets(a, rows, "var")
+    if np.any(a < 0):
+        raise InvalidData(f"var must not be negative, got {a.min():g}.")
+    return a
+
+
+def _as_float(value: Any, name: str) -> np.ndarray:
+    try:
+        a = np.asarray(value)
+        if np.iscomplexobj(a):
+            raise TypeError("complex numbers")
+        return np.asarray(a, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise InvalidData(f"{name} must be real numbers: {error}.") from error
+
+
+def _require_finite(a: np.ndarray, name: str) -> None:
+    bad = ~np.isfinite(a)
+    if bad.any():
+        where = tuple(int(i) for i in np.argwhere(bad)[0])
+        raise InvalidData(
+            f"{name} must be finite, but {int(bad.sum())} of its {a.size} values are not: the first "
+            f"is {a[where]} at {name}{list(where)}."
+        )

@@ -1,0 +1,59 @@
+"""Point sets that fill the unit cube evenly, through SciPy.
+
+Every function is deterministic in `seed`, an integer or a JAX key, and returns NumPy arrays
+`(n, d)` strictly inside the cube, so that quantile functions of them are finite. SciPy is
+imported where it is used: `scipy.stats` takes as long to load as JAX does.
+"""
+
+from __future__ import annotations
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+# Points lie on a grid of 2^-52; half a step moves them to the centers of its cells.
+_BITS = 52
+
+
+def sobol(n: int, d: int, seed: int | Array) -> Float[np.ndarray, "n d"]:
+    """The first `n` points of a scrambled Sobol sequence (Owen 1998) in `d` dimensions.
+
+    The set is balanced when `n` is a power of two: prefer one.
+    """
+    from scipy.stats import qmc
+
+    _check(n, d)
+    engine = qmc.Sobol(d, scramble=True, bits=_BITS, rng=_generator(seed))
+    points = engine.random_base2(int(n - 1).bit_length())[:n]
+    return points + 2.0 ** -(_BITS + 1)
+
+
+def sobol_normal(n: int, d: int, seed: int | Array) -> Float[np.ndarray, "n d"]:
+    """`n` scrambled Sobol points mapped to the standard normal law in `d` dimensions."""
+    from scipy import special
+
+    return special.ndtri(sobol(n, d, seed))
+
+
+def latin_hypercube(n: int, d: int, seed: int | Array) -> Float[np.ndarray, "n d"]:
+    """`n` points, one in each of the `n` slices of every coordinate (McKay et al. 1979)."""
+    from scipy.stats import qmc
+
+    _check(n, d)
+    points = qmc.LatinHypercube(d, rng=_generator(seed)).random(n)
+    return np.clip(points, np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0))
+
+
+def _check(n: int, d: int) -> None:
+    if n < 1 or d < 1:
+        raise ValueError(f"A point set needs n >= 1 and d >= 1; got n = {n}, d = {d}.")
+
+
+def _generator(seed: int | Array) -> np.random.Generator:
+    """A generator from an integer, or from the bits of a JAX key."""
+    if isinstance(seed, int | np.integer):
+        return np.random.default_rng(int(seed))
+    if jnp.issubdtype(seed.dtype, jax.dtypes.prng_key):
+        seed = jax.random.key_data(seed)
+    return np.random.default_rng(np.asarray(seed).ravel().tolist())

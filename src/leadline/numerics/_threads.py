@@ -1,0 +1,37 @@
+"""BLAS threads, limited around our own calls only.
+
+On small matrices a second BLAS thread gains nothing on a quiet machine and loses a factor of ten
+or more on a busy one, because idle threads spin. From `_LARGE` rows on it pays. The limit is
+process-wide while it holds, so it is never held while the user's code runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+
+from threadpoolctl import ThreadpoolController
+
+_LARGE = 1024
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    # JAX calls the BLAS that SciPy ships; it must be loaded to be found.
+    import scipy.linalg  # noqa: F401
+
+    return ThreadpoolController().select(user_api="blas")
+
+
+@contextmanager
+def blas_threads_for(rows: int) -> Iterator[None]:
+    """Run the body with the number of BLAS threads that suits matrices of `rows` rows.
+
+    The body must wait for its results (`jax.block_until_ready`), or they are computed outside.
+    """
+    if rows >= _LARGE:
+        yield
+    else:
+        with _controller().limit(limits=1):
+            yield

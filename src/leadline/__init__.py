@@ -5,7 +5,7 @@ import jax as _jax
 _jax.config.update("jax_enable_x64", True)
 
 from leadline import kernels, means, measures  # noqa: E402
-from leadline.models import GP  # noqa: E402
+from leadline.models import GP, MultiGP  # noqa: E402
 from leadline.numerics import (  # noqa: E402
     InvalidData,
     NotPositiveDefinite,
@@ -19,6 +19,7 @@ enable_compilation_cache()
 __all__ = [
     "GP",
     "InvalidData",
+    "MultiGP",
     "NotPositiveDefinite",
     "Unsupported",
     "fixed",

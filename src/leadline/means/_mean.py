@@ -1,12 +1,14 @@
 """Mean functions and their integrals.
 
-Notation: `x (n, d)`; a mean gives `(n,)`. Every mean here is a polynomial of degree two at most, so
-its integral against a probability measure needs the measure's mean and variances only.
+Notation: `x (n, d)`; a mean gives `(n,)`. `integral` is an ability. Every mean here is a polynomial of
+degree two at most, so its integral against a probability measure needs the measure's mean and
+variances only.
 """
 
 from __future__ import annotations
 
 import abc
+from typing import Any
 
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -22,9 +24,10 @@ class Mean(Parameterized):
     def __call__(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:
         """The mean at each row of `x`."""
 
-    @abc.abstractmethod
-    def integral(self, measure: Measure) -> Float[Array, ""]:
-        """The integral of the mean function against a probability measure."""
+
+def as_mean(value: Any) -> Mean:
+    """A mean function; a number (or `fixed` number) is a constant mean."""
+    return value if isinstance(value, Mean) else Constant(value)
 
 
 class Zero(Mean):
@@ -33,7 +36,8 @@ class Zero(Mean):
     def __call__(self, x):
         return jnp.zeros(x.shape[0])
 
-    def integral(self, measure):
+    def integral(self, measure: Measure) -> Float[Array, ""]:
+        """The integral against a probability measure."""
         return jnp.zeros(())
 
 
@@ -45,7 +49,8 @@ class Constant(Mean):
     def __call__(self, x):
         return jnp.full(x.shape[0], self.value)
 
-    def integral(self, measure):
+    def integral(self, measure: Measure) -> Float[Array, ""]:
+        """The integral against a probability measure."""
         return self.value
 
 
@@ -58,7 +63,8 @@ class Linear(Mean):
     def __call__(self, x):
         return self.value + x @ self.slope
 
-    def integral(self, measure):
+    def integral(self, measure: Measure) -> Float[Array, ""]:
+        """The integral against a probability measure."""
         return self.value + self.slope @ measure.mean
 
 
@@ -76,6 +82,7 @@ class Quadratic(Mean):
     def __call__(self, x):
         return self.value - 0.5 * jnp.sum(((x - self.center) / self.width) ** 2, axis=1)
 
-    def integral(self, measure):
+    def integral(self, measure: Measure) -> Float[Array, ""]:
+        """The integral against a probability measure."""
         spread = jnp.diagonal(measure.cov) + (measure.mean - self.center) ** 2
         return self.value - 0.5 * jnp.sum(spread / self.width**2)

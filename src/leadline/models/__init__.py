@@ -1,7 +1,26 @@
 """Beliefs about functions."""
 
 from leadline.models._exact import GP, ExactPosterior
-from leadline.models._normal import Normal
+from leadline.models._laplace import LaplaceClassifier, LaplacePosterior
+from leadline.models._mixture import MixturePosterior, NormalMixture, mixture
+from leadline.models._multi import MultiGP, MultiPosterior
+from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
+from leadline.models._titsias import Titsias, TitsiasPosterior
 
-__all__ = ["GP", "ExactPosterior", "Normal", "Posterior"]
+__all__ = [
+    "ExactPosterior",
+    "GP",
+    "LaplaceClassifier",
+    "LaplacePosterior",
+    "MixturePosterior",
+    "MultiGP",
+    "MultiPosterior",
+    "MultivariateNormal",
+    "Normal",
+    "NormalMixture",
+    "Posterior",
+    "Titsias",
+    "TitsiasPosterior",
+    "mixture",
+]

@@ -22,14 +22,18 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.kernels import Kernel
-from leadline.means import Constant, Mean
-from leadline.models._learning import SCREENING_ROWS, learn, search_for
+from leadline.means import Mean, as_mean
+from leadline.models._learning import SCREENING_ROWS, best_coordinates, learn, search_for
+from leadline.models._mixture import MixturePosterior
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
+from leadline.models._queries import answer_queries
+from leadline.models._sampling import sample_log_joint
 from leadline.numerics import (
     DataScale,
-    Fixed,
+    InvalidData,
     Parameterized,
+    as_choice,
     as_rows,
     as_targets,
     as_variances,
@@ -48,10 +52,6 @@ from leadline.numerics import (
     solve_factored,
     solve_lower,
 )
-
-# Query rows that one compiled program answers; longer queries go through it piece by piece.
-_QUERY_ROWS = 2048
-
 
 class Rows(NamedTuple):
     """Padded data: inputs, targets, known variances, and which rows are real."""
@@ -74,16 +74,20 @@ class GP(Parameterized):
     """
 
     kernel: Kernel
-    mean: Mean = eqx.field(default=0.0)  # pyright: ignore[reportAssignmentType]
-    noise: Float[Array, "..."] = positive(1e-2, scales_with="noise")
+    mean: Mean = eqx.field(default=0.0, converter=as_mean)
+    noise: Float[Array, "..."] = positive(1e-2, scales_with="noise", zero=True)
 
-    def __post_init__(self):
-        super().__post_init__()
-        if not isinstance(self.mean, Mean):
-            self.mean = Constant(self.mean)
+    def __check_init__(self):
+        if not isinstance(self.kernel, Kernel):
+            raise TypeError(f"kernel must be a covariance function, got {self.kernel!r}.")
 
     def row_noise(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:
         """The noise variance of an observation at each row."""
+        if self.noise.shape:
+            raise InvalidData(
+                f"noise must be one number, got shape {self.noise.shape}. Known variances of the "
+                "rows are the argument `var` of `condition` and `fit`."
+            )
         return jnp.broadcast_to(self.noise, x.shape[:1])
 
     def covariance(self, rows: Rows) -> Float[Array, "n n"]:
@@ -101,13 +105,14 @@ class GP(Parameterized):
     def condition(self, x: Any, y: Any, var: Any = None) -> ExactPosterior:
         """The posterior given data, with these hyper-parameters."""
         if is_traced(self, x, y, var):
+            x, y = jnp.asarray(x, jnp.float64), jnp.asarray(y, jnp.float64)
             zeros = jnp.zeros(x.shape[0])
-            rows = Rows(x, y, zeros if var is None else var, zeros + 1.0)
+            rows = Rows(x, y, zeros + (0.0 if var is None else var), zeros + 1.0)
             return ExactPosterior(self, rows, *_condition(self, rows))
         rows = as_padded_rows(x, y, var)
         with blas_threads_for(rows.x.shape[0]):
             factor, weights, evidence = jax.block_until_ready(_condition_jit(self, rows))
-        require_factor(factor, "covariance matrix of the data", _CAUSE)
+        require_factor(factor, "covariance matrix of the data", _CAUSE, int(rows.mask.sum()))
         return ExactPosterior(self, rows, factor, weights, evidence)
 
     def fit(
@@ -118,7 +123,8 @@ class GP(Parameterized):
         priors: str | None = "default",
         restarts: int | None = None,
         seed: int = 0,
-    ) -> ExactPosterior:
+        inference: str = "maximum",
+    ) -> ExactPosterior | MixturePosterior:
         """Learn the hyper-parameters that are not fixed, and return the posterior.
 
         Args:
@@ -127,20 +133,29 @@ class GP(Parameterized):
             var: known variance of each row (n,), on top of the learned noise.
             priors: "default", or None for maximum likelihood.
             restarts: how many starts; the model's own values are always the first.
-            seed: of the random starts beyond the fourth.
+            seed: of the random starts beyond the fourth, and of sampling.
+            inference: "maximum" for the best hyper-parameters; "nuts" for draws of them, whose
+                posteriors are then mixed.
         """
+        as_choice(priors, ("default", None), "priors")
+        as_choice(inference, ("maximum", "nuts"), "inference")
         x = as_rows(x)
         y = as_targets(y, x.shape[0])
         var = as_variances(var, x.shape[0])
-        search = search_for(
-            self, DataScale.of(x, y), priors=priors, restarts=restarts, seed=seed
-        )
-        few = None
-        if x.shape[0] > SCREENING_ROWS:
-            some = np.random.default_rng(seed).permutation(x.shape[0])[:SCREENING_ROWS]
-            few = as_padded_rows(x[some], y[some], var[some])
-        gp = learn(log_evidence, self, as_padded_rows(x, y, var), search, few)
-        return gp.condition(x, y, var)
+        search = search_for(self, DataScale.of(x, y), priors=priors, restarts=restarts, seed=seed)
+        few = few_rows(x, y, var, seed)
+        rows = as_padded_rows(x, y, var)
+        if inference == "maximum":
+            return learn(log_evidence, self, rows, search, few).condition(x, y, var)
+        if priors is None:
+            raise InvalidData("inference='nuts' needs a prior to sample from: leave priors='default'.")
+        start = best_coordinates(log_evidence, self, rows, search, few)
+        gps = sample_log_joint(log_evidence, self, rows, search, start, seed)
+        with blas_threads_for(rows.x.shape[0]):
+            members = jax.block_until_ready(_condition_each_jit(gps, rows))
+        require_factor(members.factor, "covariance matrix of the data", _CAUSE, x.shape[0])
+        s = members.log_evidence.shape[0]
+        return MixturePosterior(members, jnp.full(s, 1.0 / s))
 
 
 _CAUSE = "duplicate inputs with (almost) no noise, or a kernel that is not positive definite"
@@ -153,6 +168,15 @@ def as_padded_rows(x: Any, y: Any, var: Any = None, size: int | None = None) -> 
     y, var = as_targets(y, n), as_variances(var, n)
     size = bucket(n) if size is None else size
     return Rows(pad_rows(x, size), pad_rows(y, size), pad_rows(var, size), row_mask(n, size))
+
+
+def few_rows(x: np.ndarray, y: np.ndarray, var: np.ndarray | None, seed: int) -> Rows | None:
+    """A random part of data that are large, to screen starts with; None if they are small."""
+    n = x.shape[0]
+    if n <= SCREENING_ROWS:
+        return None
+    some = np.random.default_rng(seed).permutation(n)[:SCREENING_ROWS]
+    return as_padded_rows(x[some], y[some], None if var is None else var[some])
 
 
 def log_evidence(gp: GP, rows: Rows) -> Float[Array, ""]:
@@ -187,15 +211,24 @@ class ExactPosterior(Posterior):
         """
         if is_traced(self, xs):
             return Normal(*_marginals(self, xs, noise))
-        xs = as_rows(xs, "xs", columns=self.rows.x.shape[1], minimum=0)
-        mean, var = np.empty(xs.shape[0]), np.empty(xs.shape[0])
-        with blas_threads_for(self.rows.x.shape[0]):
-            for start in range(0, xs.shape[0], _QUERY_ROWS):
-                piece = xs[start : start + _QUERY_ROWS]
-                m = piece.shape[0]
-                some = jax.device_get(_marginals_jit(self, pad_rows(piece, bucket(m)), noise))
-                mean[start : start + m], var[start : start + m] = some[0][:m], some[1][:m]
-        return Normal(mean, var)
+        return Normal(
+            *answer_queries(
+                lambda piece: _marginals_jit(self, piece, noise),
+                xs,
+                self.query_columns,
+                self.query_rows,
+            )
+        )
+
+    @property
+    def query_columns(self) -> int:
+        """How many columns a query must have."""
+        return self.rows.x.shape[-1]
+
+    @property
+    def query_rows(self) -> int:
+        """The size of the matrix that a query is solved against."""
+        return self.rows.x.shape[-2]
 
     def joint(self, xs: Any) -> MultivariateNormal:
         """The joint normal law of the function at the rows of `xs (m, d)`."""
@@ -222,8 +255,8 @@ class ExactPosterior(Posterior):
         size = bucket(n + new.x.shape[0])
         old = _grow(self, size)
         with blas_threads_for(size):
-            rows, factor, weights, evidence = jax.block_until_ready(_extend_jit(old, new, n))
-        require_factor(factor, "covariance matrix of the data", _CAUSE)
+            rows, factor, weights, evidence = jax.block_until_ready(_extend_jit(old, new, jnp.asarray(n)))
+        require_factor(factor, "covariance matrix of the data", _CAUSE, n + m)
         return ExactPosterior(self.gp, rows, factor, weights, evidence)
 
     def leave_one_out(self) -> Normal:
@@ -242,10 +275,15 @@ class ExactPosterior(Posterior):
 
 
 def _condition(gp: GP, rows: Rows) -> tuple[Array, Array, Array]:
-    factor = cholesky(gp.covariance(rows))
+    factor = cholesky(gp.covariance(rows), rows.mask)
     residual = gp.residual(rows)
     weights = solve_factored(factor, residual)
     return factor, weights, log_density_factored(factor, residual, weights, rows.mask)
+
+
+def _condition_each(gps: GP, rows: Rows) -> ExactPosterior:
+    """Posteriors of stacked processes, one after the other."""
+    return jax.lax.map(lambda gp: ExactPosterior(gp, rows, *_condition(gp, rows)), gps)
 
 
 def _marginals(post: ExactPosterior, xs: Array, noise: bool) -> tuple[Array, Array]:
@@ -273,14 +311,18 @@ def _grow(post: ExactPosterior, size: int) -> ExactPosterior:
     room = Rows(*(pad_rows(a, size) for a in rows[:3]), row_mask(post.n, size))
     factor = np.eye(size)
     factor[:old, :old] = np.asarray(post.factor)
-    return ExactPosterior(post.gp, room, factor, pad_rows(post.weights, size), post.log_evidence)
+    weights = np.zeros(size)
+    weights[:old] = np.asarray(post.weights)
+    return ExactPosterior(
+        post.gp, room, jnp.asarray(factor), jnp.asarray(weights), post.log_evidence
+    )
 
 
 def _extend(post: ExactPosterior, new: Rows, n: Array) -> tuple[Rows, Array, Array, Array]:
     """Put `new` rows from row `n` on; its own padded rows stay padding."""
     gp, old = post.gp, post.rows
     cross = (old.mask[:, None] * new.mask[None, :]) * gp.kernel(old.x, new.x)
-    below, corner = extend_cholesky(post.factor, cross, gp.covariance(new))
+    below, corner = extend_cholesky(post.factor, cross, gp.covariance(new), new.mask)
     put = jax.lax.dynamic_update_slice_in_dim
     rows = Rows(*(put(a, b, n, axis=0) for a, b in zip(old, new, strict=True)))
     strip = jax.lax.dynamic_update_slice(below, corner, (jnp.zeros_like(n), n))
@@ -300,6 +342,7 @@ def _power_of_two(m: int) -> int:
 
 
 _condition_jit = eqx.filter_jit(_condition)
+_condition_each_jit = eqx.filter_jit(_condition_each)
 _marginals_jit = eqx.filter_jit(_marginals)
 _joint_jit = eqx.filter_jit(_joint)
 _extend_jit = eqx.filter_jit(_extend)

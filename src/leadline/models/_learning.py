@@ -28,6 +28,7 @@ from jaxtyping import Array, Float
 from leadline.numerics import (
     Constraint,
     DataScale,
+    InvalidData,
     blas_threads_for,
     from_free,
     minimize_bounded,
@@ -71,6 +72,8 @@ def search_for(
     module: Any, scale: DataScale, *, priors: str | None, restarts: int | None, seed: int
 ) -> Search:
     """The search for the free parameters of `module`: the module's own values start first."""
+    if restarts is not None and restarts < 1:
+        raise InvalidData(f"restarts must be at least 1, got {restarts}.")
     found = [
         _coordinates(slot.constraint, np.asarray(slot.get(module)), seen)
         for slot, seen in slots(module, scale)
@@ -136,7 +139,21 @@ def learn(
     search: Search,
     few: Any = None,
 ) -> Any:
-    """The module with the hyper-parameters that maximize `evidence(module, data)` and the prior.
+    """The module with the hyper-parameters that `best_coordinates` finds."""
+    if search.lower.size == 0:
+        return module
+    best = best_coordinates(evidence, module, data, search, few)
+    return _from_free(module, search.center + search.unit * best)
+
+
+def best_coordinates(
+    evidence: Callable[[Any, Any], Array],
+    module: Any,
+    data: Any,
+    search: Search,
+    few: Any = None,
+) -> Float[np.ndarray, " p"]:
+    """The scaled coordinates that maximize `evidence(module, data)` and the prior.
 
     Args:
         evidence: a module-level function; one program is compiled for it and each shape of data.
@@ -145,8 +162,6 @@ def learn(
         search: from `search_for`.
         few: a small part of the data, to tell good starts from bad ones; None if `data` is small.
     """
-    if search.lower.size == 0:
-        return module
     starts = search.starts
     race = _RACE
     if few is not None:
@@ -154,30 +169,30 @@ def learn(
         starts = np.concatenate([starts[:1], found])
         race = 1
     found, value = _search(evidence, module, data, search, starts, race)
-    best = found[int(np.argmin(value))]
-    return _from_free(module, search.center + search.unit * best)
+    return found[int(np.argmin(value))]
 
 
 def _search(evidence, module, data, search: Search, starts: np.ndarray, race: int):
     args = (module, data, *search[3:])
     with blas_threads_for(data.mask.shape[0]):
         found = minimize_bounded(
-            _objective(evidence), args, starts, search.lower, search.upper, race=race
+            _objective(evidence), args, starts, search.lower, search.upper, race=np.asarray(race)
         )
         found = jax.device_get(found)
     return found.u, found.value
 
 
+def log_joint(evidence: Callable[[Any, Any], Array], v: Array, args: Any) -> Array:
+    """Log evidence plus log prior (without its constant) at scaled coordinates `v`."""
+    module, data, prior_mean, prior_precision, center, unit = args
+    penalty = 0.5 * jnp.sum(prior_precision * (v - prior_mean) ** 2)
+    return evidence(from_free(module, center + unit * v), data) - penalty
+
+
 @cache
 def _objective(evidence: Callable[[Any, Any], Array]) -> Callable[[Array, Any], Array]:
-    """Minus the log joint density of data and coordinates; one object per evidence."""
-
-    def objective(v, args):
-        module, data, prior_mean, prior_precision, center, unit = args
-        penalty = 0.5 * jnp.sum(prior_precision * (v - prior_mean) ** 2)
-        return penalty - evidence(from_free(module, center + unit * v), data)
-
-    return objective
+    """Minus the log joint; one object per evidence, so that it compiles once."""
+    return lambda v, args: -log_joint(evidence, v, args)
 
 
 _from_free = eqx.filter_jit(from_free)

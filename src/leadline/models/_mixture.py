@@ -1,0 +1,161 @@
+"""Weighted posteriors: several beliefs about one function, held at once.
+
+Samples of hyper-parameters, sets of inducing points, averages over kernels and unknown people are
+all mixtures. Their members share one structure, so a mixture holds them as a single posterior whose
+arrays have a leading axis.
+
+Notation: `s` members, `m` query rows; `weights (s,)` sum to 1.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from leadline.models._normal import Normal, array_library
+from leadline.models._posterior import Posterior
+from leadline.models._queries import answer_queries
+from leadline.numerics import InvalidData, as_rows, blas_threads_for, bucket, is_traced, pad_rows
+
+_BISECTIONS = 60
+
+
+class NormalMixture(eqx.Module):
+    """Marginals that are mixtures of normals: `weights (s,)`, `members` of shape (s, m)."""
+
+    weights: Float[Array | np.ndarray, " s"]
+    members: Normal
+
+    @property
+    def mean(self) -> Any:
+        """Means (m,)."""
+        return self.weights @ self.members.mean
+
+    @property
+    def var(self) -> Any:
+        """Variances (m,): within the members, and between them."""
+        between = (self.members.mean - self.mean) ** 2
+        return self.weights @ (self.members.var + between)
+
+    @property
+    def std(self) -> Any:
+        """Standard deviations (m,)."""
+        return array_library(self)[0].sqrt(self.var)
+
+    def log_prob(self, y: Any) -> Any:
+        """Log density of each value (m,)."""
+        np_, special = array_library(self, y)
+        return special.logsumexp(np_.log(self.weights)[:, None] + self.members.log_prob(y), axis=0)
+
+    def cdf(self, y: Any) -> Any:
+        """Probability of a value at most `y (m,)`."""
+        return self.weights @ self.members.cdf(y)
+
+    def quantile(self, p: Any) -> Any:
+        """The value (m,) below which a fraction `p` lies, by bisection between the members'."""
+        np_, _ = array_library(self, p)
+        each = self.members.quantile(p)
+        low, high = np_.min(each, axis=0), np_.max(each, axis=0)
+        for _ in range(_BISECTIONS):
+            middle = 0.5 * (low + high)
+            below = self.cdf(middle) < p
+            low, high = np_.where(below, middle, low), np_.where(below, high, middle)
+        return 0.5 * (low + high)
+
+    def sample(self, key: Array, n: int) -> Float[Array, "n m"]:
+        """Draw `n` values of each."""
+        pick, draw = jax.random.split(key)
+        m = self.members.mean.shape[1]
+        which = jax.random.choice(pick, self.weights.shape[0], (n, m), p=jnp.asarray(self.weights))
+        columns = jnp.arange(m)
+        mean = jnp.asarray(self.members.mean)[which, columns]
+        var = jnp.asarray(self.members.var)[which, columns]
+        return mean + jnp.sqrt(var) * jax.random.normal(draw, (n, m))
+
+
+class MixturePosterior(Posterior):
+    """Weighted members; built by `mixture` or by `fit(..., inference="nuts")`.
+
+    Attributes:
+        members: one posterior whose arrays have a leading axis of length `s`.
+        weights: the probability (s,) of each member.
+    """
+
+    members: Posterior
+    weights: Float[Array | np.ndarray, " s"]
+    gaussian: ClassVar[bool] = False
+
+    @property
+    def n_members(self) -> int:
+        """How many posteriors are mixed."""
+        return self.weights.shape[0]
+
+    def member(self, i: int) -> Posterior:
+        """One of the posteriors."""
+        return jax.tree.map(lambda a: a[i], self.members)
+
+    def predict(self, xs: Any, noise: bool = False) -> NormalMixture:
+        """Mixtures of the members' marginals at the rows of `xs (m, d)`."""
+        if is_traced(self, xs):
+            return NormalMixture(self.weights, Normal(*_marginals(self.members, xs, noise)))
+        columns, rows = self.members.query_columns, self.members.query_rows
+        found = answer_queries(
+            lambda piece: _marginals_jit(self.members, piece, noise), xs, columns, rows
+        )
+        return NormalMixture(np.asarray(self.weights), Normal(*found))
+
+    def sample(self, key: Array, xs: Any, n: int) -> Float[Array, "n m"]:
+        """Draw `n` joint values: each from one member, chosen by its weight."""
+        if is_traced(self, key, xs):
+            return _draws(self, key, xs, n)
+        xs = as_rows(xs, "xs", columns=self.members.query_columns)
+        m = xs.shape[0]
+        with blas_threads_for(max(bucket(m), self.members.query_rows)):
+            draws = np.asarray(_draws_jit(self, key, pad_rows(xs, bucket(m)), n))
+        return jnp.asarray(draws[:, :m])
+
+    def __repr__(self) -> str:
+        return f"MixturePosterior({self.n_members} x {type(self.members).__name__})"
+
+
+def mixture(members: list[Posterior], weights: Any = None) -> MixturePosterior:
+    """Mix posteriors of one structure (same model, same padded shapes); equal weights if None."""
+    if not members:
+        raise InvalidData("a mixture needs at least one posterior, got none.")
+    structures = {jax.tree.structure(m) for m in members}
+    shapes = {tuple(np.shape(a) for a in jax.tree.leaves(m)) for m in members}
+    if len(structures) > 1 or len(shapes) > 1:
+        raise InvalidData("the posteriors of a mixture must share one structure and one shape.")
+    w = np.ones(len(members)) if weights is None else np.asarray(weights, dtype=float)
+    if w.shape != (len(members),) or np.any(w < 0) or not np.isfinite(w.sum()) or w.sum() <= 0:
+        raise InvalidData(f"weights must be {len(members)} numbers >= 0 with a sum > 0, got {w}.")
+    stacked = jax.tree.map(lambda *a: jnp.asarray(np.stack(a)), *members)
+    return MixturePosterior(stacked, jnp.asarray(w / w.sum()))
+
+
+# Members are visited one after the other (`lax.map`): they factorize and solve.
+
+
+def _marginals(members: Posterior, xs: Array, noise: bool) -> tuple[Array, Array]:
+    def one(member):
+        marginal = member.predict(xs, noise)
+        return marginal.mean, marginal.var
+
+    return jax.lax.map(one, members)
+
+
+def _draws(post: MixturePosterior, key: Array, xs: Array, n: int) -> Array:
+    pick, draw = jax.random.split(key)
+    which = jax.random.choice(pick, post.n_members, (n,), p=jnp.asarray(post.weights))
+    keys = jax.random.split(draw, post.n_members)
+    each = jax.lax.map(lambda a: a[0].sample(a[1], xs, n), (post.members, keys))
+    return each[which, jnp.arange(n)]
+
+
+_marginals_jit = eqx.filter_jit(_marginals)
+_draws_jit = eqx.filter_jit(_draws)

@@ -1,0 +1,269 @@
+"""Several correlated outputs: the linear model of coregionalization and its special cases.
+
+Notation: `x (n, d)`, `y (n, p)`, `mask (n, p)` True where an output was observed; q kernels.
+
+    Cov[f_a(x), f_b(x')] = sum_q B_q[a, b] k_q(x, x'),      B_q = W_q W_q^T + diag(kappa_q)
+
+One kernel is the intrinsic model (ICM), several with rank-one B_q and no diagonal the semiparametric
+latent factor model (SLFM), several in general the linear model (LCM); Alvarez et al. 2012.
+
+Every observed value becomes one row of an exact process on inputs with one more column, the number
+of the output, so missing values are simply absent and everything that an exact posterior can do
+carries over.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+
+from leadline.kernels import Coregionalization, Kernel
+from leadline.means import Mean
+from leadline.models._exact import GP, ExactPosterior, Rows, as_padded_rows, few_rows, log_evidence
+from leadline.models._learning import learn, search_for
+from leadline.models._normal import MultivariateNormal, Normal
+from leadline.models._posterior import Posterior
+from leadline.numerics import (
+    DataScale,
+    Fixed,
+    InvalidData,
+    Parameterized,
+    as_choice,
+    as_rows,
+    positive,
+    real,
+)
+
+
+def _as_kernels(kernels: Any) -> tuple[Kernel, ...]:
+    kernels = (kernels,) if isinstance(kernels, Kernel) else tuple(kernels)
+    if not kernels or not all(isinstance(k, Kernel) for k in kernels):
+        raise InvalidData(f"MultiGP needs one kernel or a list of kernels, got {kernels!r}.")
+    return kernels
+
+
+class MultiGP(Parameterized):
+    """A Gaussian process prior over functions with `outputs` correlated values.
+
+    Args:
+        kernels: the covariance over inputs; one kernel, or a list of them.
+        outputs: the number of outputs p.
+        rank: how many latent functions the outputs share through each kernel.
+        own: whether each output also has a part of its own (the diagonal of B). `own=False` with
+            `rank=1` and several kernels is the SLFM.
+        mean: constant mean of each output, (p,) or one number; where `fit` starts.
+        noise: noise variance of each output, (p,) or one number; where `fit` starts.
+        coregions: the B of each kernel, where `fit` starts; a mostly shared one if None.
+    """
+
+    kernels: tuple[Kernel, ...] = eqx.field(converter=_as_kernels)
+    outputs: int = eqx.field(static=True)
+    rank: int = eqx.field(static=True, default=1)
+    own: bool = eqx.field(static=True, default=True)
+    mean: Float[Array, " p"] = real(0.0, scales_with="location")
+    noise: Float[Array, " p"] = positive(1e-2, scales_with="noise")
+    coregions: tuple[Coregionalization, ...] | None = eqx.field(default=None, kw_only=True)
+
+    def __post_init__(self):
+        if self.outputs < 1 or self.rank < 1:
+            raise InvalidData(
+                f"MultiGP needs at least one output and rank one, got outputs={self.outputs} and "
+                f"rank={self.rank}."
+            )
+        q = len(_as_kernels(self.kernels))
+        if self.coregions is None:
+            self.coregions = tuple(
+                _first_coregion(i, self.outputs, self.rank, self.own, 1.0 / q) for i in range(q)
+            )
+        sizes = [np.shape(c.kappa) for c in self.coregions]
+        if sizes != [(self.outputs,)] * q:
+            raise InvalidData(
+                f"coregions must be one Coregionalization of {self.outputs} outputs for each of "
+                f"{q} kernels."
+            )
+        self.mean = _per_output(self.mean, self.outputs, "mean")
+        self.noise = _per_output(self.noise, self.outputs, "noise")
+        super().__post_init__()
+
+    @property
+    def covariances(self) -> list[Float[Array, "p p"]]:
+        """The covariance B of the outputs through each kernel."""
+        return [c.covariance for c in self.coregions]
+
+    def condition(self, x: Any, y: Any, mask: Any = None) -> MultiPosterior:
+        """The posterior given data, with these hyper-parameters."""
+        x, y, mask = _checked(x, y, mask, self.outputs)
+        stacked = stacked_process(self, x.shape[1])
+        return MultiPosterior(self, stacked.condition(*_stack(x, y, mask)))
+
+    def fit(
+        self,
+        x: Any,
+        y: Any,
+        mask: Any = None,
+        priors: str | None = "default",
+        restarts: int | None = None,
+        seed: int = 0,
+    ) -> MultiPosterior:
+        """Learn the hyper-parameters that are not fixed, and return the posterior.
+
+        Args:
+            x: inputs (n, d).
+            y: targets (n, p); values where `mask` is False are not read.
+            mask: which values were observed, (n, p); all if None.
+            priors: "default", or None for maximum likelihood.
+            restarts: how many starts; the model's own values are always the first.
+            seed: of the random starts.
+        """
+        as_choice(priors, ("default", None), "priors")
+        x, y, mask = _checked(x, y, mask, self.outputs)
+        # Outputs may have units of their own: the search runs on standardized ones.
+        shift, unit = _spreads(y, mask)
+        scaled = _rescaled(self, -shift / unit, 1.0 / unit)
+        inputs, targets = _stack(x, (y - shift) / unit, mask)
+        search = search_for(
+            scaled, DataScale(x, 0.0, 1.0), priors=priors, restarts=restarts, seed=seed
+        )
+        rows = as_padded_rows(inputs, targets)
+        found = learn(_log_evidence, scaled, rows, search, few_rows(inputs, targets, None, seed))
+        return _rescaled(found, shift, unit).condition(x, y, mask)
+
+
+class MultiPosterior(Posterior):
+    """Correlated outputs given data.
+
+    Attributes:
+        gp: the process with the hyper-parameters in use, in the caller's units.
+        stacked: the same belief as an exact posterior on inputs with an output column.
+    """
+
+    gp: MultiGP
+    stacked: ExactPosterior
+    gaussian: ClassVar[bool] = True
+
+    @property
+    def log_evidence(self) -> Float[Array, ""]:
+        """log p(y | x) of all observed values."""
+        return self.stacked.log_evidence
+
+    def predict(self, xs: Any, noise: bool = False) -> Normal:
+        """Normal marginals with mean and variance (m, p) at the rows of `xs (m, d)`."""
+        found = self.stacked.predict(self._queries(xs), noise)
+        shape = (-1, self.gp.outputs)
+        return Normal(found.mean.reshape(shape), found.var.reshape(shape))
+
+    def joint(self, xs: Any) -> MultivariateNormal:
+        """The joint law of all outputs at all rows, flattened as (m, p) in row-major order."""
+        return self.stacked.joint(self._queries(xs))
+
+    def sample(self, key: Array, xs: Any, n: int) -> Float[Array, "n m p"]:
+        """Draw `n` joint values (n, m, p) of the outputs at the rows of `xs (m, d)`."""
+        draws = self.stacked.sample(key, self._queries(xs), n)
+        return draws.reshape(n, -1, self.gp.outputs)
+
+    def update(self, x: Any, y: Any, mask: Any = None) -> MultiPosterior:
+        """The posterior given more data, with the same hyper-parameters."""
+        x, y, mask = _checked(x, y, mask, self.gp.outputs, columns=self.stacked.query_columns - 1)
+        return MultiPosterior(self.gp, self.stacked.update(*_stack(x, y, mask)))
+
+    def _queries(self, xs: Any) -> Any:
+        """Each query row once for every output."""
+        if not hasattr(xs, "shape"):
+            xs = as_rows(xs, "xs")
+        index = np.tile(np.arange(float(self.gp.outputs)), xs.shape[0])[:, None]
+        np_ = np if isinstance(xs, np.ndarray) else jnp
+        return np_.concatenate([np_.repeat(xs, self.gp.outputs, axis=0), index], axis=1)
+
+    def __repr__(self) -> str:
+        n, evidence = self.stacked.n, float(self.log_evidence)
+        return f"MultiPosterior({self.gp}, {n} values, log_evidence={evidence:.6g})"
+
+
+class _OutputMean(Mean):
+    """A constant for each output; the last input column says which."""
+
+    values: Float[Array, " p"] = real()
+
+    def __call__(self, x):
+        return self.values[x[:, -1].astype(int)]
+
+
+class _StackedGP(GP):
+    """An exact process whose noise depends on the output in the last input column."""
+
+    def row_noise(self, x):
+        return self.noise[x[:, -1].astype(int)]
+
+
+def stacked_process(gp: MultiGP, columns: int) -> GP:
+    """The exact process on inputs with `columns` columns and one more for the output."""
+    inputs, output = list(range(columns)), [columns]
+    parts = [
+        k.on(inputs) * c.on(output) for k, c in zip(gp.kernels, gp.coregions, strict=True)
+    ]
+    kernel = parts[0] if len(parts) == 1 else sum(parts[1:], start=parts[0])
+    return _StackedGP(kernel, _OutputMean(gp.mean), gp.noise)
+
+
+def _log_evidence(gp: MultiGP, rows: Rows) -> Array:
+    return log_evidence(stacked_process(gp, rows.x.shape[1] - 1), rows)
+
+
+def _first_coregion(i: int, p: int, rank: int, own: bool, share: float) -> Coregionalization:
+    """Where the search for B starts: outputs that mostly vary together, ranks that differ."""
+    angles = np.arange(p)[:, None] * np.arange(rank)[None, :] + 0.3 * i
+    w = np.sqrt(share * (0.7 if own else 1.0) / rank) * np.cos(angles)
+    return Coregionalization(w, np.full(p, 0.3 * share) if own else Fixed(np.zeros(p)))
+
+
+def _per_output(value: Any, p: int, name: str) -> Any:
+    inner = np.asarray(value.value if isinstance(value, Fixed) else value, dtype=float)
+    if inner.shape not in ((), (p,)):
+        raise InvalidData(f"{name} must be one number or one per output ({p}), got {inner.shape}.")
+    full = np.broadcast_to(inner, (p,))
+    return Fixed(full) if isinstance(value, Fixed) else full
+
+
+def _checked(x: Any, y: Any, mask: Any, p: int, columns: int | None = None):
+    x = as_rows(x, columns=columns)
+    y = np.asarray(y, dtype=float)
+    if y.shape != (x.shape[0], p):
+        raise InvalidData(f"y must have shape ({x.shape[0]}, {p}), got {y.shape}.")
+    mask = np.ones(y.shape, bool) if mask is None else np.asarray(mask, dtype=bool)
+    if mask.shape != y.shape:
+        raise InvalidData(f"mask must have the shape of y, {y.shape}, got {mask.shape}.")
+    if not mask.any():
+        raise InvalidData("mask leaves no observed value.")
+    if not np.isfinite(y[mask]).all():
+        raise InvalidData(
+            "y must be finite where it was observed; pass mask=~np.isnan(y) for missing values."
+        )
+    return x, y, mask
+
+
+def _stack(x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """One row per observed value, with the number of its output in the last column."""
+    row, output = np.nonzero(mask)
+    return np.concatenate([x[row], output[:, None].astype(float)], axis=1), y[mask]
+
+
+def _spreads(y: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    scales = [DataScale.of(np.zeros((1, 1)), y[mask[:, o], o]) for o in range(y.shape[1])]
+    return np.array([s.y_mean for s in scales]), np.array([s.y_std for s in scales])
+
+
+def _rescaled(gp: MultiGP, shift: np.ndarray, unit: np.ndarray) -> MultiGP:
+    """The same belief about `shift + unit * y`."""
+    coregions = tuple(
+        eqx.tree_at(lambda c: (c.W, c.kappa), c, (unit[:, None] * c.W, unit**2 * c.kappa))
+        for c in gp.coregions
+    )
+    return eqx.tree_at(
+        lambda g: (g.coregions, g.mean, g.noise),
+        gp,
+        (coregions, shift + unit * gp.mean, unit**2 * gp.noise),
+    )

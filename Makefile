@@ -56,7 +56,7 @@ test-slow: setup
 	$(BIN)/python -m pytest -q -m slow || test $$? -eq 5
 
 bench: setup
-	$(BIN)/python bench/run.py
+	$(BIN)/python -m bench.run
 
 reproduce: setup
 	@scripts=$$(ls reproductions/*/*.py 2>/dev/null); \

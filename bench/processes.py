@@ -5,18 +5,22 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import signal
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 from typing import Any
 
 from bench import environments
 
 ROOT = Path(__file__).resolve().parent.parent
+# The longest task takes about two minutes; whatever needs this long hangs.
+PATIENCE = 600.0
 
 
 class WorkerFailed(RuntimeError):
-    """A task raised, or its process died."""
+    """A task raised or hung, or its process died."""
 
 
 class Worker(contextlib.AbstractContextManager):
@@ -28,21 +32,30 @@ class Worker(contextlib.AbstractContextManager):
         self._process = subprocess.Popen(
             [str(environments.python(environment)), "-m", module],
             cwd=ROOT,
-            env=_environment(variables),
+            env=clean_environment(**variables),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
             text=True,
         )
 
+    @property
+    def alive(self) -> bool:
+        """Whether the process still runs."""
+        return self._process.poll() is None
+
     def call(self, task: str, **arguments: Any) -> Any:
         """Do one task and return its answer."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
+        # Ending the process also ends the wait for its answer.
+        alarm = threading.Timer(PATIENCE, self._process.kill)
+        alarm.start()
         with contextlib.suppress(BrokenPipeError):
             self._process.stdin.write(json.dumps({"task": task, **arguments}) + "\n")
             self._process.stdin.flush()
         line = self._process.stdout.readline()
+        alarm.cancel()
         reply = json.loads(line) if line else {"error": self._said()}
         if "error" in reply:
             raise WorkerFailed(f"{self.module}, {task} {arguments}:\n{reply['error']}")
@@ -51,7 +64,9 @@ class Worker(contextlib.AbstractContextManager):
     def _said(self) -> str:
         self._process.wait()
         self._errors.seek(0)
-        return f"exit code {self._process.returncode}\n{self._errors.read()[-4000:]}"
+        code = self._process.returncode
+        how = f"no answer in {PATIENCE:.0f} s" if code == -signal.SIGKILL else f"exit code {code}"
+        return f"{how}\n{self._errors.read()[-4000:]}"
 
     def __exit__(self, *exception: object) -> None:
         """End the process."""
@@ -59,7 +74,11 @@ class Worker(contextlib.AbstractContextManager):
         self._errors.close()
 
 
-def _environment(variables: dict[str, str]) -> dict[str, str]:
-    """The caller's environment without its JAX cache: a benchmark says itself what is cached."""
-    kept = {k: v for k, v in os.environ.items() if k != "JAX_COMPILATION_CACHE_DIR"}
-    return kept | variables
+def clean_environment(**variables: str) -> dict[str, str]:
+    """The caller's environment, without what would make a benchmark depend on the caller.
+
+    Not its JAX cache (a benchmark says itself what is compiled), nor a ban on writing bytecode
+    (packages are installed with theirs, a checkout is not).
+    """
+    dropped = {"JAX_COMPILATION_CACHE_DIR", "PYTHONDONTWRITEBYTECODE"}
+    return {k: v for k, v in os.environ.items() if k not in dropped} | variables

@@ -1,8 +1,8 @@
-"""One run of the benchmarks: live workers, turns, and the remembered figures of peers.
+"""One run of the benchmarks: live workers, turns, and the remembered answers of peers.
 
 Sides that are compared take turns, repeat by repeat, so that whatever else the machine does falls
-on all of them. Peers' answers are kept per machine in `bench/.cache` and used again until their
-worker, the data or their versions change, or `PEERS=1` asks to measure them again.
+on all of them. Peers' answers are remembered (`bench.remembered`) unless `PEERS=1` asks to measure
+them again; Leadline's never are.
 """
 
 from __future__ import annotations
@@ -10,17 +10,13 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
-import hashlib
-import json
-import os
-import platform
 import tempfile
 import time
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
-from bench import environments
-from bench.processes import ROOT, Worker
+from bench.processes import Worker
+from bench.remembered import Remembered, request_key
 
 Answer = dict[str, Any]
 
@@ -40,6 +36,7 @@ class Side:
 
 
 LEADLINE = Side("Leadline", "leadline", "bench.ours_fit")
+LEADLINE_COST = Side("Leadline", "leadline", "bench.ours_cost")
 BOTORCH = Side("BoTorch", "torch", "bench.peers.botorch")
 GPJAX = Side("GPJax", "gpjax", "bench.peers.gpjax")
 SKLEARN = Side("scikit-learn", "torch", "bench.peers.sklearn")
@@ -50,29 +47,29 @@ class Session(contextlib.ExitStack):
 
     def __init__(self, remeasure: bool):
         super().__init__()
-        self.remeasure = remeasure
         self.versions: dict[str, dict[str, str]] = {}
         self.peers_measured: set[str] = set()
+        self._remeasure = remeasure
+        self._measured_keys: set[str] = set()
         self._workers: dict[Side, Worker] = {}
-        self._memory = environments.CACHE / f"peers-{machine_key()}.json"
-        self._known: dict[str, Answer] = {}
-        if self._memory.exists():
-            self._known = json.loads(self._memory.read_text())
-        self._fresh_keys: set[str] = set()
-        # Compiled programs of the live Leadline worker: an empty folder of this run's own.
+        self._remembered = Remembered()
+        # Compiled programs of the live Leadline workers: an empty folder of this run's own.
         self._programs = self.enter_context(tempfile.TemporaryDirectory())
+        if not self._remembered.quiet:
+            print("the machine is busy: times are doubtful, and peers' will not be remembered")
 
     def compare(
-        self, sides: list[Side], task: str, repeats: int, warm_up: bool = True, **arguments: Any
+        self, sides: list[Side], task: str, repeats: int, **arguments: Any
     ) -> dict[str, list[Answer]]:
-        """Answers of live workers in turns; repeat `r` has `seed=r`, the warm-up another seed."""
+        """Warm answers of live workers in turns; repeat `r` has `seed=r`, the warm-up another."""
+        requests = [{"seed": seed, **arguments} for seed in range(repeats)]
         for side in sides:
-            if warm_up and not self._remembers(side, task, repeats, arguments):
+            if side.ours or not all(self._known(side, task, each) for each in requests):
                 self._live(side).call(task, seed=1000, **arguments)
         found: dict[str, list[Answer]] = {side.name: [] for side in sides}
-        for seed in range(repeats):
+        for request in requests:
             for side in sides:
-                found[side.name].append(self.ask(side, task, seed=seed, **arguments))
+                found[side.name].append(self.ask(side, task, **request))
             check_same_data([found[side.name][-1] for side in sides])
         return found
 
@@ -80,10 +77,13 @@ class Session(contextlib.ExitStack):
         """One answer of a live worker, or a remembered one of a peer."""
         return self._recall(side, task, arguments, lambda: self._live(side).call(task, **arguments))
 
-    def fresh(self, side: Side, task: str, programs: str = "", **arguments: Any) -> Answer:
+    def fresh(
+        self, side: Side, task: str, programs: str = "", turn: int = 0, **arguments: Any
+    ) -> Answer:
         """One answer of a new process, with `process_seconds` from its start to its answer.
 
-        `programs` is the folder of JAX's compilation cache, which only Leadline is given.
+        `programs` is the folder of JAX's compilation cache, which only Leadline is given; `turn`
+        tells repeats of one request apart.
         """
 
         def measure() -> Answer:
@@ -91,18 +91,18 @@ class Session(contextlib.ExitStack):
             variables = {"JAX_COMPILATION_CACHE_DIR": programs} if programs else {}
             start = time.perf_counter()
             with Worker(side.environment, side.module, **variables) as worker:
-                answer = worker.call(task, **_without_turn(arguments))
+                answer = worker.call(task, **arguments)
                 seconds = time.perf_counter() - start
             return {**answer, "process_seconds": seconds}
 
-        return self._recall(side, f"fresh {task}", arguments, measure)
+        return self._recall(side, f"fresh {task}", {"turn": turn, **arguments}, measure)
 
     def _live(self, side: Side) -> Worker:
-        if side not in self._workers:
+        if side not in self._workers or not self._workers[side].alive:
             cache = {"JAX_COMPILATION_CACHE_DIR": self._programs} if side.ours else {}
             live = self.enter_context(Worker(side.environment, side.module, **cache))
             self._workers[side] = live
-            self.versions[side.name] = live.call("versions")
+            self.versions.setdefault(side.name, {}).update(live.call("versions"))
         return self._workers[side]
 
     def _note_versions(self, side: Side) -> None:
@@ -110,29 +110,27 @@ class Session(contextlib.ExitStack):
             with Worker(side.environment, side.module) as worker:
                 self.versions[side.name] = worker.call("versions")
 
-    def _recall(self, side: Side, task: str, arguments: Answer, measure: Any) -> Answer:
+    def _known(self, side: Side, task: str, arguments: Answer) -> Answer | None:
+        key = request_key(side.name, side.environment, side.module, task, arguments)
+        if self._remeasure and key not in self._measured_keys:
+            return None
+        return self._remembered.get(key)
+
+    def _recall(
+        self, side: Side, task: str, arguments: Answer, measure: Callable[[], Answer]
+    ) -> Answer:
         if side.ours:
             return measure()
-        key = _key(side, task, arguments)
-        stale = self.remeasure and key not in self._fresh_keys
-        if key not in self._known or stale:
-            answer = measure()
-            today = datetime.date.today().isoformat()
-            entry = {"answer": answer, "date": today, "versions": self.versions[side.name]}
-            self._known[key] = entry
-            self._fresh_keys.add(key)
+        entry = self._known(side, task, arguments)
+        if entry is None:
+            entry = {"answer": measure(), "date": datetime.date.today().isoformat()}
+            entry["versions"] = self.versions[side.name]
+            key = request_key(side.name, side.environment, side.module, task, arguments)
+            self._remembered.put(key, entry)
+            self._measured_keys.add(key)
             self.peers_measured.add(side.name)
-            environments.CACHE.mkdir(exist_ok=True)
-            self._memory.write_text(json.dumps(self._known, indent=1))
-        entry = self._known[key]
         self.versions.setdefault(side.name, entry["versions"])
         return entry["answer"]
-
-    def _remembers(self, side: Side, task: str, repeats: int, arguments: Answer) -> bool:
-        if side.ours or self.remeasure:
-            return False
-        keys = [_key(side, task, {"seed": seed, **arguments}) for seed in range(repeats)]
-        return all(key in self._known for key in keys)
 
 
 def check_same_data(answers: list[Answer]) -> None:
@@ -140,34 +138,3 @@ def check_same_data(answers: list[Answer]) -> None:
     digests = {answer["digest"] for answer in answers}
     if len(digests) != 1:
         raise AssertionError(f"the sides saw different data: {sorted(digests)}")
-
-
-def machine_key() -> str:
-    """A short name for this machine, under which peers' figures are kept."""
-    traits = (platform.node(), processor(), str(os.cpu_count()))
-    return hashlib.sha256("|".join(traits).encode()).hexdigest()[:10]
-
-
-def processor() -> str:
-    """The processor's name, as far as the system tells it."""
-    with contextlib.suppress(OSError):
-        for line in Path("/proc/cpuinfo").read_text().splitlines():
-            if line.startswith("model name"):
-                return line.split(":", 1)[1].strip()
-    return platform.processor() or platform.machine()
-
-
-def _without_turn(arguments: Answer) -> Answer:
-    """`turn` tells repeats of the same task apart, in the memory only."""
-    return {name: value for name, value in arguments.items() if name != "turn"}
-
-
-def _key(side: Side, task: str, arguments: Answer) -> str:
-    """What a remembered answer depends on: the request, the worker, the data, the environment."""
-    sources = (side.module.replace(".", "/") + ".py", "bench/problems.py", "bench/worker.py")
-    state = hashlib.sha256()
-    for source in sources:
-        state.update((ROOT / source).read_bytes())
-    state.update(repr(environments.REQUIREMENTS[side.environment]).encode())
-    request = " ".join(f"{name}={value}" for name, value in sorted(arguments.items()))
-    return f"{side.name}: {task} {request} [{state.hexdigest()[:10]}]"

@@ -28,7 +28,9 @@ def fit_predict(n, seed, kernel="rbf"):
     problem = problems.sampled("hartmann6", n, seed)
     start = time.perf_counter()
     center, spread = problem.y.mean(), problem.y.std()
-    data = gpx.Dataset(X=jnp.asarray(problem.x), y=jnp.asarray((problem.y - center) / spread)[:, None])
+    data = gpx.Dataset(
+        X=jnp.asarray(problem.x), y=jnp.asarray((problem.y - center) / spread)[:, None]
+    )
     prior = gpx.gps.Prior(
         mean_function=gpx.mean_functions.Constant(),
         kernel=kinds[kernel](lengthscale=jnp.ones(problem.x.shape[1])),

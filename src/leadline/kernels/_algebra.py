@@ -192,16 +192,15 @@ def stratified_frequencies(kernel: Kernel, u: Float[Array, "l k"]) -> Frequencie
 
 def add(left: Any, right: Any) -> Any:
     """`left + right`, where one of them may be a number: a constant kernel of that variance."""
+    if isinstance(left, int) and left == 0:  # where `sum(kernels)` starts
+        return right
     parts: list[Kernel] = []
     for part in (left, right):
-        if isinstance(part, int) and part == 0:  # where `sum(kernels)` starts
-            continue
-        if _is_number(part):
-            part = Constant(part)
+        part = Constant(part) if _is_number(part) else part
         if not isinstance(part, Kernel):
             return NotImplemented
         parts.extend(part.kernels if isinstance(part, Sum) else (part,))
-    return Sum(tuple(parts)) if len(parts) > 1 else parts[0]
+    return Sum(tuple(parts))
 
 
 def multiply(left: Any, right: Any) -> Any:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -12,10 +14,8 @@ from leadline.kernels._spectrum import equally_weighted, random_sign
 from leadline.numerics import positive
 
 
-def plane_wave(
-    x: Float[Array, "n d"], y: Float[Array, "m d"], cycles: Float[Array, " d"]
-) -> Float[Array, "n m"]:
-    """cos(2 pi (x - y) . cycles), from the cosines and sines of each row."""
+def plane_wave(x: Any, y: Any, cycles: Float[Array, " d"]) -> Float[Array, "n m"]:
+    """cos(2 pi (x - y) . cycles) for x (n, d) and y (m, d), from waves at each row."""
     center = jax.lax.stop_gradient(jnp.mean(x, axis=0))  # small angles keep their digits
     a, b = ((2.0 * np.pi) * ((rows - center) @ cycles) for rows in (x, y))
     return jnp.cos(a)[:, None] * jnp.cos(b)[None, :] + jnp.sin(a)[:, None] * jnp.sin(b)[None, :]

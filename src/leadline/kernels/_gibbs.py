@@ -40,7 +40,7 @@ class Gibbs(Kernel):
 
     def lengthscales(self, x):
         """The length scales (n, d) at the rows of `x`, checked."""
-        found = self.lengthscale(x)
+        found = self.lengthscale(jnp.asarray(x))
         if np.shape(found) not in ((x.shape[0], x.shape[1]), (x.shape[0], 1)):
             raise InvalidData(
                 f"The length scales of a Gibbs kernel must have shape {x.shape} or "

@@ -22,6 +22,7 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.measures import Measure
 from leadline.numerics import InvalidData, Parameterized, Unsupported
 
 ABILITIES = {
@@ -109,6 +110,20 @@ class Kernel(Parameterized, metaclass=_KernelMeta):
             "input columns; frequency_inputs(d) says how many are needed."
         )
 
+    def mean(
+        self, measure: Measure, x: Float[Array, "n d"], *, n_qmc: int = 4096
+    ) -> Float[Array, " n"]:
+        """`int k(x, z) dmu(z)` at each row of `x`: see `leadline.kernels.kernel_mean`."""
+        from leadline.kernels._kernel_means import kernel_mean
+
+        return kernel_mean(self, measure, x, n_qmc=n_qmc)
+
+    def double_mean(self, measure: Measure, *, n_qmc: int = 4096) -> Float[Array, ""]:
+        """`int int k(z, z') dmu(z) dmu(z')`: see `leadline.kernels.kernel_double_mean`."""
+        from leadline.kernels._kernel_means import kernel_double_mean
+
+        return kernel_double_mean(self, measure, n_qmc=n_qmc)
+
     def __add__(self, other: Any) -> Kernel:
         return _combined("add", self, other)
 
@@ -150,7 +165,7 @@ class inherited_ability:
         return jax.tree_util.Partial(self.method, kernel)
 
 
-def check_columns(kernel: Kernel, name: str, x: Array) -> None:
+def check_columns(kernel: Kernel, name: str, x: Any) -> None:
     """Raise unless the parameter `name` is shared or has one value for each column of `x`."""
     shape = np.shape(getattr(kernel, name))
     if np.ndim(x) != 2:

@@ -38,8 +38,9 @@ class ProductMatern(Kernel):
 
     def __call__(self, x, y):
         check_columns(self, "lengthscale", x)
-        x, y = x / self.lengthscale, y / self.lengthscale
-        squares = ((x[:, d, None] - y[None, :, d]) ** 2 for d in range(x.shape[1]))
+        # Differences come first: compilers fuse x / l - y / l such that it is not 0 at x = y.
+        scales = jnp.broadcast_to(self.lengthscale, x.shape[1:])
+        squares = (((x[:, d, None] - y[None, :, d]) / scales[d]) ** 2 for d in range(x.shape[1]))
         return reduce(mul, (matern_profile(self.nu, s) for s in squares))
 
     def diag(self, x):
@@ -53,5 +54,4 @@ class ProductMatern(Kernel):
         """Independent t frequencies with 2 nu degrees of freedom along each column."""
         dim = self.input_columns(u)
         check_columns(self, "lengthscale", u[:, :dim])
-        columns = (student_t(u[:, [d]], u[:, dim + d], self.nu) for d in range(dim))
-        return equally_weighted(jnp.concatenate(list(columns), axis=1) / self.lengthscale)
+        return equally_weighted(student_t(u[:, :dim], u[:, dim:], self.nu) / self.lengthscale)

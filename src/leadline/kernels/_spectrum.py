@@ -13,13 +13,16 @@ from leadline.kernels._kernel import Frequencies
 from leadline.numerics import gamma_quantile, normal_quantile
 
 
-def student_t(u: Float[Array, "l d"], mixing: Float[Array, " l"], nu: float) -> Float[Array, "l d"]:
-    """Multivariate t with 2 nu degrees of freedom: the spectrum of a Matern kernel.
+def student_t(
+    u: Float[Array, "l d"], mixing: Float[Array, "l c"], nu: float
+) -> Float[Array, "l d"]:
+    """Student t with 2 nu degrees of freedom: the spectrum of a Matern kernel.
 
-    `mixing` are the uniform numbers of the chi-square variables, one for each frequency vector.
+    `mixing` are the uniform numbers of the chi-square variables: one column for vectors with the
+    multivariate law, `d` columns for independent entries.
     """
-    chi_square = 2.0 * gamma_quantile(jnp.asarray(nu), mixing)
-    return normal_quantile(u) * jnp.sqrt(2.0 * nu / chi_square)[:, None]
+    chi_square = 2.0 * gamma_quantile(nu, mixing)
+    return normal_quantile(u) * jnp.sqrt(2.0 * nu / chi_square)
 
 
 def equally_weighted(theta: Float[Array, "l d"]) -> Frequencies:

@@ -11,6 +11,7 @@ import abc
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.kernels._kernel import Kernel, check_columns, check_shape
@@ -21,6 +22,9 @@ from leadline.numerics import positive, squared_distance
 def with_bias(x: Float[Array, "n d"], bias: Float[Array, ""]) -> Float[Array, "n d+1"]:
     """The rows with one more column, of which every entry is `bias`."""
     return jnp.concatenate([x, jnp.full((x.shape[0], 1), bias)], axis=1)
+
+
+_ROUNDING = (4.0 * float(np.finfo(np.float64).eps)) ** 2
 
 
 class Zonal(Kernel):
@@ -36,8 +40,10 @@ class Zonal(Kernel):
 
     def zonal(self, x: Float[Array, "n e"], y: Float[Array, "m e"]) -> Float[Array, "n m"]:
         """The covariance of augmented rows, with their lengths divided out."""
-        units = (rows / jnp.linalg.norm(rows, axis=1, keepdims=True) for rows in (x, y))
-        return self.profile(jnp.clip(squared_distance(*units), 0.0, 4.0))
+        x, y = (rows / jnp.linalg.norm(rows, axis=1, keepdims=True) for rows in (x, y))
+        s = squared_distance(x, y)
+        # The chord between parallel rows is the rounding error of dividing by their norms.
+        return self.profile(jnp.where(s > _ROUNDING, jnp.minimum(s, 4.0), 0.0))
 
     def __call__(self, x, y):
         return self.zonal(self.augmented(x), self.augmented(y))

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -18,7 +19,7 @@ class Function(eqx.Module):
 
     function: Callable = eqx.field(static=True)
 
-    def __call__(self, x: Float[Array, "n d"]) -> Array:
+    def __call__(self, x: Float[Array, "n d"]) -> Any:
         return self.function(x)
 
     def __repr__(self) -> str:
@@ -45,14 +46,20 @@ class Warp(Kernel):
     warp: Callable[[Array], Array] = eqx.field(converter=as_module)
 
     def __call__(self, x, y):
-        return self.kernel(self.warp(x), self.warp(y))
+        return self.kernel(self.transform(x), self.transform(y))
 
     def diag(self, x):
-        return self.kernel.diag(self.warp(x))
+        return self.kernel.diag(self.transform(x))
+
+    def transform(self, x: Any) -> Any:
+        """The rows that the kernel sees."""
+        return self.warp(jnp.asarray(x))
 
     def parts(self):
         return (self.kernel,)
 
     def scale_for(self, field: str, scale: DataScale) -> DataScale:
         """The kernel inside sees transformed inputs."""
-        return scale.with_inputs(np.asarray(self.warp(scale.x))) if field == "kernel" else scale
+        if field != "kernel":
+            return scale
+        return scale.with_inputs(np.asarray(self.transform(scale.x)))

@@ -31,7 +31,8 @@ class Gaussian(Measure):
     Args:
         mean: `(d,)`, or one number for the same mean in every coordinate.
         cov: `(d,)` variances of independent coordinates, `(d, d)` a covariance matrix, or one
-            number for the same variance in every coordinate. Two plain numbers mean d = 1.
+            number for the same variance in every coordinate. Two plain numbers mean d = 1. Give
+            variances where coordinates are independent: more integrals are then known exactly.
     """
 
     location: Float[Array, " d"]
@@ -50,7 +51,8 @@ class Gaussian(Measure):
                 f"cov must be one number, {d} variances or a {d} x {d} matrix to go with mean "
                 f"{mean.shape}, got shape {cov.shape}."
             )
-        cov = jnp.broadcast_to(cov, (d,)) if cov.ndim == 0 else cov
+        if cov.ndim == 0 or d == 1:
+            cov = jnp.broadcast_to(cov.reshape(-1), (d,))
         self.location = jnp.broadcast_to(jnp.asarray(mean), (d,))
         self.spread, self.root = factor(cov)
 

@@ -58,8 +58,8 @@ class GaussianMixture(Measure):
             raise InvalidData(
                 f"covs must have shape ({k}, {d}), ({k}, {d}, {d}) or ({k},), got {covs.shape}."
             )
-        if covs.ndim == 1:
-            covs = jnp.broadcast_to(covs[:, None], (k, d))
+        if covs.ndim == 1 or d == 1:
+            covs = jnp.broadcast_to(covs.reshape(k, -1), (k, d))
         _check_weights(weights)
         self.weights = jnp.asarray(weights)
         self.locations = jnp.asarray(means)

@@ -9,8 +9,8 @@ from leadline.models._posterior import Posterior
 from leadline.models._titsias import Titsias, TitsiasPosterior
 
 __all__ = [
-    "ExactPosterior",
     "GP",
+    "ExactPosterior",
     "LaplaceClassifier",
     "LaplacePosterior",
     "MixturePosterior",

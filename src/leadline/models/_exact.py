@@ -255,7 +255,8 @@ class ExactPosterior(Posterior):
         size = bucket(n + new.x.shape[0])
         old = _grow(self, size)
         with blas_threads_for(size):
-            rows, factor, weights, evidence = jax.block_until_ready(_extend_jit(old, new, jnp.asarray(n)))
+            found = jax.block_until_ready(_extend_jit(old, new, jnp.asarray(n)))
+        rows, factor, weights, evidence = found
         require_factor(factor, "covariance matrix of the data", _CAUSE, n + m)
         return ExactPosterior(self.gp, rows, factor, weights, evidence)
 
@@ -313,9 +314,8 @@ def _grow(post: ExactPosterior, size: int) -> ExactPosterior:
     factor[:old, :old] = np.asarray(post.factor)
     weights = np.zeros(size)
     weights[:old] = np.asarray(post.weights)
-    return ExactPosterior(
-        post.gp, room, jnp.asarray(factor), jnp.asarray(weights), post.log_evidence
-    )
+    factor, weights = jax.device_put((factor, weights))
+    return ExactPosterior(post.gp, room, factor, weights, post.log_evidence)
 
 
 def _extend(post: ExactPosterior, new: Rows, n: Array) -> tuple[Rows, Array, Array, Array]:

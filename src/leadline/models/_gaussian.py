@@ -75,10 +75,10 @@ class GaussianPosterior(Posterior):
 
 
 @eqx.filter_jit
-def _marginals_jit(post: GaussianPosterior, xs: Array, noise: bool) -> tuple[Array, Array]:
+def _marginals_jit(post: GaussianPosterior, xs: Any, noise: bool) -> tuple[Array, Array]:
     return post.marginal_moments(xs, noise)
 
 
 @eqx.filter_jit
-def _joint_jit(post: GaussianPosterior, xs: Array) -> tuple[Array, Array]:
+def _joint_jit(post: GaussianPosterior, xs: Any) -> tuple[Array, Array]:
     return post.joint_moments(xs)

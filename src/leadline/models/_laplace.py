@@ -25,7 +25,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.kernels import Kernel
-from leadline.means import Constant, Mean
+from leadline.means import Mean, as_mean
 from leadline.models._gaussian import GaussianPosterior
 from leadline.models._laplace_mode import laplace_log_evidence, laplace_mode
 from leadline.models._learning import SCREENING_ROWS, learn, search_for
@@ -48,17 +48,14 @@ from leadline.numerics import (
     solve_lower,
 )
 
-# A latent function that moves by this much changes its mind: the deviation of the logistic law.
-_LATENT_UNIT = float(np.pi / np.sqrt(3.0))
-
 
 class Labels(NamedTuple):
     """Padded data: inputs, labels, weights (0 in padded rows), and which rows are real."""
 
-    x: Float[Array | np.ndarray, "n d"]
-    z: Float[Array | np.ndarray, " n"]
-    weight: Float[Array | np.ndarray, " n"]
-    mask: Float[Array | np.ndarray, " n"]
+    x: Float[Any, "n d"]
+    z: Float[Any, " n"]
+    weight: Float[Any, " n"]
+    mask: Float[Any, " n"]
 
 
 class LaplaceClassifier(Parameterized):
@@ -70,12 +67,11 @@ class LaplaceClassifier(Parameterized):
     """
 
     kernel: Kernel
-    mean: Mean = eqx.field(default=0.0)  # pyright: ignore[reportAssignmentType]
+    mean: Mean = eqx.field(default=0.0, converter=as_mean)
 
-    def __post_init__(self):
-        super().__post_init__()
-        if not isinstance(self.mean, Mean):
-            self.mean = Constant(self.mean)
+    def __check_init__(self):
+        if not isinstance(self.kernel, Kernel):
+            raise TypeError(f"kernel must be a covariance function, got {self.kernel!r}.")
 
     def condition(self, x: Any, z: Any, weight: Any = None) -> LaplacePosterior:
         """The approximate posterior given labels, with these hyper-parameters.
@@ -116,8 +112,8 @@ class LaplaceClassifier(Parameterized):
         """
         as_choice(priors, ("default", None), "priors")
         x, z, weight = _checked(x, z, weight)
-        ones, zeros = float(weight @ z), float(weight @ (1.0 - z))
-        scale = DataScale(x, float(np.log((1.0 + ones) / (1.0 + zeros))), _LATENT_UNIT)
+        # Log odds are a pure number: labels have no location or spread to measure them by.
+        scale = DataScale(x, 0.0, 1.0)
         search = search_for(self, scale, priors=priors, restarts=restarts, seed=seed)
         few = None
         if x.shape[0] > SCREENING_ROWS:

@@ -48,32 +48,41 @@ def laplace_mode(
     def objective(a, g):
         return -0.5 * (a @ g) + _log_likelihood(m + g, z, weight)
 
-    def unfinished(state):
-        *_, steps, done = state
-        return ~done & (steps < _MOST_STEPS)
-
     def step(state):
-        a, g, steps, _ = state
-        value = objective(a, g)
-        gradient, root, factor = _curvature(k, m + g, z, weight)
-        b = root**2 * g + gradient
-        da = b - root * solve_factored(factor, root * (k @ b)) - a
+        gradient, root, factor = _curvature(k, m + state.g, z, weight)
+        b = root**2 * state.g + gradient
+        da = b - root * solve_factored(factor, root * (k @ b)) - state.a
         dg = k @ da
-        promised = dg @ (gradient - a)
+        value = objective(state.a, state.g)
+        promised = dg @ (gradient - state.a)
         last = promised <= _TOLERANCE * (1.0 + jnp.abs(value))
 
         def too_long(t):
-            enough = value + _ARMIJO * t * promised
-            return ~last & ~(objective(a + t * da, g + t * dg) >= enough) & (t > _SHORTEST)
+            reached = objective(state.a + t * da, state.g + t * dg)
+            return ~last & ~(reached >= value + _ARMIJO * t * promised) & (t > _SHORTEST)
 
         t = jax.lax.while_loop(too_long, lambda t: 0.5 * t, jnp.ones(()))
-        return a + t * da, g + t * dg, steps + 1, last | (t <= _SHORTEST)
+        there = last | (t <= _SHORTEST) | (state.steps == _MOST_STEPS)
+        t = jnp.where(state.there, 0.0, t)
+        a, g = state.a + t * da, state.g + t * dg
+        return _Newton(a, g, root, factor, state.steps + 1, there, state.there)
 
-    zeros = jnp.zeros_like(m)
-    start = (zeros, zeros, jnp.asarray(0), jnp.asarray(False))
-    a, g, _, _ = jax.lax.while_loop(unfinished, step, start)
-    _, root, factor = _curvature(k, m + g, z, weight)
-    return Mode(m + g, a, root, factor, objective(a, g) - 0.5 * log_determinant(factor))
+    n = m.shape[0]
+    zeros, no = jnp.zeros(n), jnp.asarray(False)
+    start = _Newton(zeros, zeros, zeros, jnp.eye(n), jnp.asarray(0), no, no)
+    end = jax.lax.while_loop(lambda state: ~state.done, step, start)
+    evidence = objective(end.a, end.g) - 0.5 * log_determinant(end.factor)
+    return Mode(m + end.g, end.a, end.root, end.factor, evidence)
+
+
+class _Newton(NamedTuple):
+    a: Array
+    g: Array
+    root: Array
+    factor: Array
+    steps: Array
+    there: Array  # the next turn only measures the curvature
+    done: Array
 
 
 def _log_likelihood(f: Array, z: Array, weight: Array) -> Array:

@@ -1,7 +1,7 @@
 """The logistic function averaged over a normal law, accurate into both tails.
 
-Notation: `p(mu, s) = E[sigmoid(f)]`, f ~ N(mu, s^2). Three facts give it to better than 1e-8 of its own
-size for every mu and s:
+Notation: `p(mu, s) = E[sigmoid(f)]`, f ~ N(mu, s^2). Three facts give it to better than 1e-8 of its
+own size for every mu and s:
 
     p(mu, s) = 1 - p(-mu, s)                                  so mu <= 0 is enough;
     p = sum_t h phi(t) sigmoid(mu + s t)                      for s <= 2;
@@ -32,10 +32,8 @@ _E = np.arange(-48.0, 26.0, 0.65)
 _LOG_E = -np.abs(_E) - 2.0 * np.log1p(np.exp(-np.abs(_E))) + np.log(0.65)
 
 
-def averaged_log_odds(
-    mean: Float[Array, " m"], var: Float[Array, " m"]
-) -> Float[Array, " m"]:
-    """log p / (1 - p) of p = E[sigmoid(f)], f ~ N(mean, var); its sigmoid is p."""
+def averaged_log_odds(mean: Float[Array, " m"], var: Float[Array, " m"]) -> Float[Array, " m"]:
+    """Log p / (1 - p) of p = E[sigmoid(f)], f ~ N(mean, var); its sigmoid is p."""
     lower = jnp.where(mean > 0, -mean, mean)
     # A root has no derivative at zero; this variance is as good as none.
     log_p = _log_tail(lower, jnp.sqrt(jnp.maximum(var, 1e-30)))
@@ -44,13 +42,14 @@ def averaged_log_odds(
 
 
 def _log_tail(mu: Array, s: Array) -> Array:
-    """log p(mu, s) for mu <= 0."""
-    narrow = jnp.minimum(s, _SWITCH)[:, None]
+    """Log p(mu, s) for mu <= 0."""
+    is_small = s <= _SWITCH  # and not minimum and maximum, whose gradients share out a tie
+    narrow = jnp.where(is_small, s, _SWITCH)[:, None]
     small = logsumexp(_LOG_T + jax.nn.log_sigmoid(mu[:, None] + narrow * _T), axis=1)
 
-    wide = jnp.maximum(s, _SWITCH)
+    wide = jnp.where(is_small, _SWITCH, s)
     far = mu < -0.5 * wide**2
     near = jnp.where(far, -mu - wide**2, mu)
     factor = jnp.where(far, mu + 0.5 * wide**2, 0.0)
     large = logsumexp(_LOG_E + log_ndtr((near[:, None] - _E) / wide[:, None]), axis=1)
-    return jnp.where(s <= _SWITCH, small, factor + large)
+    return jnp.where(is_small, small, factor + large)

@@ -117,7 +117,7 @@ class MixturePosterior(Posterior):
         m = xs.shape[0]
         with blas_threads_for(max(bucket(m), self.members.query_rows)):
             draws = np.asarray(_draws_jit(self, key, pad_rows(xs, bucket(m)), n))
-        return jnp.asarray(draws[:, :m])
+        return jax.device_put(draws[:, :m])
 
     def __repr__(self) -> str:
         return f"MixturePosterior({self.n_members} x {type(self.members).__name__})"

@@ -101,7 +101,7 @@ class MultivariateNormal(eqx.Module):
         mean = pad_rows(np.asarray(self.mean), mask.size)
         with blas_threads_for(mask.size):
             draws = np.asarray(_draw_jit(mean, cov, mask, key, n))
-        return jnp.asarray(draws[:, :m])
+        return jax.device_put(draws[:, :m])
 
     def _padded_cov(self) -> tuple[np.ndarray, np.ndarray]:
         m = self.mean.shape[0]

@@ -1,7 +1,7 @@
 """Sparse Gaussian process regression with the collapsed bound of Titsias (2009).
 
 Notation: `z (m, d)` inducing points, `u = f(z)`; `x (n, d)`, `r (n,)` targets minus mean function,
-`D` the diagonal of noise variances (n,), which may differ between rows; `mask (n,)` 1 for real rows.
+`D` the diagonal of noise variances (n,), which may differ by row; `mask (n,)` 1 for real rows.
 
     K_uu = L L^T,  A = L^-1 K_uf D^-1/2 (m, n),  B = I + A A^T = L_B L_B^T,  Q = K_fu K_uu^-1 K_uf
 
@@ -19,7 +19,7 @@ M = K_uu + K_uf D^-1 K_fu. The thesis prints K_fu K_uf there, which has the wron
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -28,7 +28,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.kernels import Kernel
-from leadline.means import Constant, Mean
+from leadline.means import Mean, as_mean
+from leadline.models._collapsed_bound import Blocks, bound_at, collapsed_bound, optimal_q
 from leadline.models._exact import Rows, as_padded_rows, few_rows
 from leadline.models._gaussian import GaussianPosterior
 from leadline.models._learning import learn, search_for
@@ -41,15 +42,11 @@ from leadline.numerics import (
     as_targets,
     as_variances,
     blas_threads_for,
-    cholesky,
     is_traced,
-    log_determinant,
     positive,
     require_factor,
     solve_lower,
 )
-
-_LOG_2PI = float(np.log(2.0 * np.pi))
 
 
 def _as_points(z: Any) -> Array:
@@ -70,13 +67,17 @@ class Titsias(Parameterized):
 
     kernel: Kernel
     inducing_points: Float[Array, "m d"] = eqx.field(converter=_as_points)
-    mean: Mean = eqx.field(default=0.0)  # pyright: ignore[reportAssignmentType]
+    mean: Mean = eqx.field(default=0.0, converter=as_mean)
     noise: Float[Array, ""] = positive(1e-2, scales_with="noise", zero=True)
 
-    def __post_init__(self):
-        super().__post_init__()
-        if not isinstance(self.mean, Mean):
-            self.mean = Constant(self.mean)
+    def __check_init__(self):
+        if not isinstance(self.kernel, Kernel):
+            raise TypeError(f"kernel must be a covariance function, got {self.kernel!r}.")
+        if self.noise.shape:
+            raise InvalidData(
+                f"noise must be one number, got shape {self.noise.shape}. Known variances of the "
+                "rows are the argument `var` of `condition` and `fit`."
+            )
 
     def condition(self, x: Any, y: Any, var: Any = None) -> TitsiasPosterior:
         """The best approximate posterior given data, with these hyper-parameters."""
@@ -120,7 +121,7 @@ class Titsias(Parameterized):
         rows = as_padded_rows(x, y, var)
         return learn(elbo, self, rows, search, few_rows(x, y, var, seed)).condition(x, y, var)
 
-    def _require_noise(self, var: np.ndarray) -> None:
+    def _require_noise(self, var: Any) -> None:
         if not np.min(np.asarray(self.noise) + var) > 0:
             raise InvalidData(
                 "Titsias needs noise: without any, the bound is minus infinity. Give a positive "
@@ -190,100 +191,34 @@ class TitsiasPosterior(GaussianPosterior):
 
 def elbo(gp: Titsias, rows: Rows) -> Float[Array, ""]:
     """The collapsed bound with its own gradient."""
-    return collapsed_bound(*_blocks(gp, rows), rows.mask)
+    return collapsed_bound(_blocks(gp, rows))
 
 
-def _blocks(gp: Titsias, rows: Rows) -> tuple[Array, Array, Array, Array, Array]:
-    """K_uu, K_uf, the diagonal of K_ff, r, and that of D."""
-    z, mask = gp.inducing_points, rows.mask
-    return (
-        gp.kernel(z, z),
-        gp.kernel(z, rows.x) * mask,
-        gp.kernel.diag(rows.x) * mask,
-        (rows.y - gp.mean(rows.x)) * mask,
-        (gp.noise + rows.var) * mask + (1.0 - mask),
+def _blocks(gp: Titsias, rows: Rows) -> Blocks:
+    x, y, var, mask = map(jnp.asarray, rows)
+    z = gp.inducing_points
+    return Blocks(
+        kuu=gp.kernel(z, z),
+        kuf=gp.kernel(z, x) * mask,
+        variance=gp.kernel.diag(x) * mask,
+        r=(y - gp.mean(x)) * mask,
+        noise=(gp.noise + var) * mask + (1.0 - mask),
+        mask=mask,
     )
-
-
-class _Optimum(NamedTuple):
-    factor: Array  # L
-    precision_factor: Array  # L_B
-    v: Array
-    a: Array
-    misfit: Array  # D^-1/2 (r - E[f]), (n,)
-    unexplained: Array  # diagonal of D^-1 (K_ff - Q)
-
-
-def _optimum(kuu: Array, kuf: Array, variance: Array, r: Array, noise: Array) -> _Optimum:
-    root = jnp.sqrt(noise)
-    factor = cholesky(kuu)
-    a = solve_lower(factor, kuf) / root
-    precision_factor = cholesky(jnp.eye(kuu.shape[0]) + a @ a.T)
-    v = jax.scipy.linalg.cho_solve((precision_factor, True), a @ (r / root))
-    misfit = r / root - a.T @ v
-    return _Optimum(factor, precision_factor, v, a, misfit, variance / noise - jnp.sum(a * a, 0))
-
-
-def _bound(found: _Optimum, noise: Array, mask: Array) -> Array:
-    # r^T (Q + D)^-1 r is the ridge objective at its minimum v: a sum of squares, where the usual
-    # difference of two large numbers would cancel.
-    square = found.misfit @ found.misfit + found.v @ found.v
-    logdet = log_determinant(found.precision_factor) + jnp.sum(jnp.log(noise))
-    return -0.5 * (square + logdet + jnp.sum(found.unexplained) + jnp.sum(mask) * _LOG_2PI)
-
-
-@jax.custom_vjp
-def collapsed_bound(
-    kuu: Float[Array, "m m"],
-    kuf: Float[Array, "m n"],
-    variance: Float[Array, " n"],
-    r: Float[Array, " n"],
-    noise: Float[Array, " n"],
-    mask: Float[Array, " n"],
-) -> Float[Array, ""]:
-    """The bound of Titsias (2009) from its blocks.
-
-    Its gradient is written down: with w = (Q + D)^-1 r, P = K_uu^-1 K_uf and U = L_B^-1 A D^-1/2,
-    the derivative in Q is G = (w w^T + U^T U) / 2, of rank m + 1, and dQ = dK_fu P + P^T dK_uf
-    - P^T dK_uu P. Reverse mode through both factorizations costs about twice as much.
-    """
-    return _bound(_optimum(kuu, kuf, variance, r, noise), noise, mask)
-
-
-def _forward(kuu, kuf, variance, r, noise, mask):
-    found = _optimum(kuu, kuf, variance, r, noise)
-    return _bound(found, noise, mask), (found, noise)
-
-
-def _backward(saved, g):
-    found, noise = saved
-    root = jnp.sqrt(noise)
-    w = found.misfit / root
-    u = solve_lower(found.precision_factor, found.a / root)
-    p = jax.scipy.linalg.solve_triangular(found.factor, found.a * root, lower=True, trans=1)
-    pw, pu = p @ w, p @ u.T
-    d_kuf = jnp.outer(pw, w) + pu @ u
-    d_kuu = -0.5 * (jnp.outer(pw, pw) + pu @ pu.T)
-    # The diagonal of (Q + D)^-1 is 1 / D - sum U^2.
-    d_noise = 0.5 * (w * w + jnp.sum(u * u, axis=0) + (found.unexplained - 1.0) / noise)
-    return g * d_kuu, g * d_kuf, -0.5 * g / noise, -g * w, g * d_noise, jnp.zeros_like(noise)
-
-
-collapsed_bound.defvjp(_forward, _backward)
 
 
 def _condition(gp: Titsias, rows: Rows) -> TitsiasPosterior:
     blocks = _blocks(gp, rows)
-    found = _optimum(*blocks)
-    root = solve_lower(found.precision_factor, found.factor.T)
+    q = optimal_q(blocks)
+    root = solve_lower(q.precision_factor, q.factor.T)
     return TitsiasPosterior(
         gp=gp,
-        elbo=_bound(found, blocks[-1], rows.mask),
-        q_mean=gp.mean(gp.inducing_points) + found.factor @ found.v,
+        elbo=bound_at(blocks, q),
+        q_mean=gp.mean(gp.inducing_points) + q.factor @ q.v,
         q_cov=root.T @ root,
-        factor=found.factor,
-        whitened_mean=found.v,
-        precision_factor=found.precision_factor,
+        factor=q.factor,
+        whitened_mean=q.v,
+        precision_factor=q.precision_factor,
     )
 
 

@@ -15,7 +15,7 @@ from leadline.numerics._compilation import enable_compilation_cache
 from leadline.numerics._conjugate_gradients import ConjugateGradientsInfo, conjugate_gradients
 from leadline.numerics._distance import squared_distance
 from leadline.numerics._errors import InvalidData, NotPositiveDefinite, Unsupported
-from leadline.numerics._inputs import as_rows, as_targets, as_variances, is_traced
+from leadline.numerics._inputs import as_choice, as_rows, as_targets, as_variances, is_traced
 from leadline.numerics._lanczos import LogdetEstimate, lanczos_logdet
 from leadline.numerics._log_density import gaussian_log_density, log_density_factored
 from leadline.numerics._padding import bucket, pad_rows, row_mask
@@ -51,6 +51,7 @@ __all__ = [
     "Parameterized",
     "Unsupported",
     "WoodburyPreconditioner",
+    "as_choice",
     "as_rows",
     "as_targets",
     "as_variances",

@@ -24,6 +24,8 @@ import numpy as np
 import scipy.special
 from jaxtyping import Array, Float
 
+from leadline.numerics._chebyshev import chebyshev_coefficients, chebyshev_value
+
 _SERIES_TERMS = 16
 _CHEBYSHEV_DEGREE = 32
 _SWITCH = 2.0
@@ -85,7 +87,9 @@ def _neighbors(mu: float, z: Array) -> tuple[Array, Array]:
     small = jnp.minimum(z, _SWITCH)
     large = jnp.maximum(z, _SWITCH)
     series = _temme(mu, small)
-    chebyshev = (_clenshaw(_coefficients(order), 4.0 / large - 1.0) for order in (mu, mu + 1.0))
+    chebyshev = (
+        chebyshev_value(_coefficients(order), 4.0 / large - 1.0) for order in (mu, mu + 1.0)
+    )
     e, root = jnp.exp(small), jnp.sqrt(large)
     lower, upper = (
         jnp.where(z <= _SWITCH, e * s, c / root) for s, c in zip(series, chebyshev, strict=True)
@@ -135,12 +139,4 @@ def _coefficients(order: float) -> tuple[float, ...]:
         z = 4.0 / np.maximum(t + 1.0, 1e-300)
         return np.sqrt(z) * scipy.special.kve(order, z)
 
-    fitted = np.polynomial.chebyshev.chebinterpolate(target, _CHEBYSHEV_DEGREE)
-    return tuple(float(c) for c in fitted)
-
-
-def _clenshaw(coefficients: tuple[float, ...], t: Array) -> Array:
-    ahead, after = jnp.zeros_like(t), jnp.zeros_like(t)
-    for c in coefficients[:0:-1]:
-        ahead, after = c + 2.0 * t * ahead - after, ahead
-    return coefficients[0] + t * ahead - after
+    return chebyshev_coefficients(target, _CHEBYSHEV_DEGREE)

@@ -1,6 +1,7 @@
 """Factorizations of covariance matrices: the jitter policy, extension, and the inverse.
 
-Notation: `a (n, n)` symmetric positive semi-definite, `l (n, n)` lower with `l l^T = a`.
+Notation: `a (n, n)` symmetric positive semi-definite, `l (n, n)` lower with `l l^T = a`; `mask (n,)`
+1 for real rows, 0 for padded ones, which are rows of the identity.
 
 The jitter policy is the same everywhere. No jitter first; where the factorization fails, 1e-10 of
 the mean diagonal, then tenfold up to 1e-4; then the factor is NaN, which `require_factor` turns
@@ -18,7 +19,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jaxtyping import Array, Bool, Float
+from jaxtyping import Array, Float
 
 from leadline.numerics._errors import NotPositiveDefinite
 
@@ -33,12 +34,27 @@ def _factor(a: Float[Array, "n n"]) -> Float[Array, "n n"]:
     return jax.lax.linalg.cholesky(a, symmetrize_input=False)
 
 
-def cholesky(a: Float[Array, "n n"]) -> Float[Array, "n n"]:
+def cholesky(
+    a: Float[Array, "n n"],
+    mask: Float[Array, " n"] | None = None,
+    variances: Float[Array, " n"] | None = None,
+) -> Float[Array, "n n"]:
     """The lower Cholesky factor of `a`, with the least jitter of the policy that works.
 
-    Works under `jit` and `vmap`; a factor of NaN means that no jitter was enough.
+    Works under `jit` and `grad`; a factor of NaN means that no jitter was enough.
+
+    Args:
+        a: the matrix.
+        mask: which rows are real; all if None. Padded rows neither count nor get any jitter.
+        variances: what the jitter is measured in, if not by the diagonal of `a` itself.
     """
-    unit = jnp.mean(jnp.diagonal(a))
+    variances = jnp.diagonal(a) if variances is None else variances
+    mask = jnp.ones(a.shape[0]) if mask is None else mask
+    return _jittered(a, mask * (jnp.sum(mask * variances) / jnp.maximum(jnp.sum(mask), 1.0)))
+
+
+@jax.custom_jvp
+def _jittered(a: Float[Array, "n n"], unit: Float[Array, " n"]) -> Float[Array, "n n"]:
     diagonal = jnp.diag_indices(a.shape[0])
 
     def failed(state):
@@ -54,10 +70,25 @@ def cholesky(a: Float[Array, "n n"]) -> Float[Array, "n n"]:
     return l
 
 
-def require_factor(l: Any, name: str, cause: str) -> None:
-    """Raise `NotPositiveDefinite` if a factor computed on the host side of a program is NaN."""
-    if bool(np.isnan(np.asarray(l[-1, -1]))):
-        n = l.shape[-1]
+@_jittered.defjvp
+def _jittered_jvp(primals, tangents):
+    """d l = l phi(l^-1 da l^-T), phi the lower half (Murray 2016); the jitter counts as constant.
+
+    JAX has no reverse mode through a `while_loop`, even if it never turns.
+    """
+    (a, unit), (da, _) = primals, tangents
+    l = _jittered(a, unit)
+    inner = solve_lower(l, solve_lower(l, da).T)
+    return l, l @ (jnp.tril(inner) - 0.5 * jnp.diag(jnp.diagonal(inner)))
+
+
+def require_factor(l: Any, name: str, cause: str, n: int | None = None) -> None:
+    """Raise `NotPositiveDefinite` if a factor (or one of a stack) is NaN, even in part.
+
+    `n` is its size without padding.
+    """
+    if np.isnan(np.diagonal(np.asarray(l), axis1=-2, axis2=-1)).any():
+        n = l.shape[-1] if n is None else n
         raise NotPositiveDefinite(
             f"the {n} x {n} {name} is not positive definite, even with {LAST_JITTER:g} of its mean "
             f"diagonal added. Likely cause: {cause}."
@@ -113,15 +144,12 @@ def extend_cholesky(
     l: Float[Array, "n n"],
     cross: Float[Array, "n m"],
     block: Float[Array, "m m"],
+    mask: Float[Array, " m"] | None = None,
 ) -> tuple[Float[Array, "m n"], Float[Array, "m m"]]:
     """The new rows of the factor of [[a, cross], [cross^T, block]], in O(n^2 m + m^3).
 
-    Returns the rows under `l` and the new lower-triangular corner (Naiff 2019, section 3.6).
+    Returns the rows under `l` and the new lower-triangular corner (Naiff 2019, section 3.6). What
+    is left of `block` may be rounding error only, so jitter is measured by `block` itself.
     """
     rows = solve_lower(l, cross).T
-    return rows, cholesky(block - rows @ rows.T)
-
-
-def is_factor(l: Float[Array, "n n"]) -> Bool[Array, ""]:
-    """Whether a factorization succeeded."""
-    return ~jnp.isnan(l[-1, -1])
+    return rows, cholesky(block - rows @ rows.T, mask, jnp.diagonal(block))

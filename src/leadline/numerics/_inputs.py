@@ -6,6 +6,8 @@ on float64 NumPy arrays after these functions.
 
 from __future__ import annotations
 
+import difflib
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -57,7 +59,7 @@ def as_variances(var: Any, rows: int) -> np.ndarray:
     if var is None:
         return np.zeros(rows)
     a = _as_float(var, "var")
-    a = np.full(rows, a) if a.ndim == 0 else as_targets(a, rows, "var")
+    a = as_targets(np.full(rows, a) if a.ndim == 0 else a, rows, "var")
     if np.any(a < 0):
         raise InvalidData(f"var must not be negative, got {a.min():g}.")
     return a
@@ -66,8 +68,9 @@ def as_variances(var: Any, rows: int) -> np.ndarray:
 def _as_float(value: Any, name: str) -> np.ndarray:
     try:
         a = np.asarray(value)
-        if np.iscomplexobj(a):
-            raise TypeError("complex numbers")
+        # NumPy would read "1.5" as a number, and a date as days since 1970.
+        if a.dtype.kind in "cSUmM":
+            raise TypeError(f"got values of type {a.dtype}")
         return np.asarray(a, dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidData(f"{name} must be real numbers: {error}.") from error
@@ -81,3 +84,13 @@ def _require_finite(a: np.ndarray, name: str) -> None:
             f"{name} must be finite, but {int(bad.sum())} of its {a.size} values are not: the first "
             f"is {a[where]} at {name}{list(where)}."
         )
+
+
+def as_choice(value: Any, known: Sequence[Any], name: str) -> Any:
+    """One of the known values, or an error that names the nearest one."""
+    if value in known:
+        return value
+    options = ", ".join(repr(k) for k in known)
+    near = difflib.get_close_matches(str(value), [k for k in known if isinstance(k, str)], n=1)
+    hint = f" Did you mean {near[0]!r}?" if near else ""
+    raise InvalidData(f"{name} must be one of {options}, got {value!r}.{hint}")

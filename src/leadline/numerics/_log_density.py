@@ -26,7 +26,7 @@ def gaussian_log_density(
     a: Float[Array, "n n"], r: Float[Array, " n"], mask: Float[Array, " n"]
 ) -> Float[Array, ""]:
     """log N(r | 0, a) over the rows where `mask` is 1."""
-    l = cholesky(a)
+    l = cholesky(a, mask)
     return log_density_factored(l, r, solve_factored(l, r), mask)
 
 
@@ -38,7 +38,7 @@ def log_density_factored(
 
 
 def _forward(a, r, mask):
-    l = cholesky(a)
+    l = cholesky(a, mask)
     inverse = inverse_factored(l)
     w = inverse @ r
     return log_density_factored(l, r, w, mask), (inverse, w, mask)

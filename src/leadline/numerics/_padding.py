@@ -2,7 +2,8 @@
 
 XLA compiles for every shape. Data that grow by one row per call are padded to 32, 64, 128, 256 and
 then multiples of 256 rows; a mask says which rows are real. Padding and cutting happen in NumPy:
-an eager `jnp` operation on an unpadded array would itself compile for every size.
+an eager `jnp` operation on an unpadded array would itself compile for every size. `jnp.asarray` is
+one of them, `jax.device_put` is not.
 """
 
 from __future__ import annotations

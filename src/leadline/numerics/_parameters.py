@@ -142,9 +142,12 @@ class Parameterized(eqx.Module):
             if isinstance(value, Fixed):
                 frozen.add(field.name)
                 value = value.value
+            name = f"{field.name} of {type(self).__name__}"
+            if not isinstance(value, (*_NUMERIC, eqx.Module)):
+                raise TypeError(f"{name} must be a number or an array of numbers, got {value!r}.")
             if _is_concrete(value):
-                value = np.asarray(value, dtype=np.float64)
-                constraint.require(value, f"{field.name} of {type(self).__name__}")
+                value = _as_float(value)
+                constraint.require(value, name)
             setattr(self, field.name, as_parameter(value))
         self.fixed_fields = frozenset(frozen)
 
@@ -171,8 +174,9 @@ def as_parameter(value: Any) -> Any:
     if isinstance(value, jax.Array) and value.dtype == jnp.float64 and not value.weak_type:
         return value
     if _is_concrete(value):
-        # Through NumPy: an array of weak type would compile every program a second time.
-        return jnp.asarray(np.asarray(value, dtype=np.float64))
+        # Through NumPy: an array of weak type would compile every program a second time. And
+        # `jnp.asarray` compiles a program of its own for every shape.
+        return jax.device_put(_as_float(value))
     return jnp.asarray(value, dtype=jnp.float64) if isinstance(value, _NUMERIC) else value
 
 
@@ -181,6 +185,13 @@ _NUMERIC = (int, float, np.ndarray, np.generic, list, tuple, jax.Array)
 
 def _is_concrete(value: Any) -> bool:
     return isinstance(value, _NUMERIC) and not is_traced(value)
+
+
+def _as_float(value: Any) -> np.ndarray:
+    a = np.asarray(value)
+    if a.dtype.kind in "cSUmM":
+        raise TypeError(f"a parameter must be a number or an array of numbers, got {value!r}.")
+    return np.asarray(a, dtype=np.float64)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -217,7 +228,8 @@ class DataScale:
     def spread(self) -> np.ndarray:
         """The width (d,) of each input: that of the uniform law with the same deviation."""
         width = np.sqrt(12.0) * np.std(self.x, axis=0)
-        return np.where(width > 0, width, 1.0)
+        # The deviation of a constant column is its rounding error.
+        return np.where(width > 1e-14 * np.max(np.abs(self.x), axis=0), width, 1.0)
 
     def unit(self, constraint: Constraint, shape: tuple[int, ...]) -> np.ndarray:
         """The natural unit of a parameter, with the parameter's shape."""
@@ -227,7 +239,7 @@ class DataScale:
             if kind in ("input", "position"):
                 return width
             slope = (1.0 if kind == "frequency" else self.y_std) / width
-            return slope**2 if kind == "slope_variance" else slope
+            return np.asarray(slope**2 if kind == "slope_variance" else slope)
         if kind in ("output", "noise"):
             return np.full(shape, self.y_std**2)
         return np.full(shape, self.y_std if kind in ("location", "deviation") else 1.0)

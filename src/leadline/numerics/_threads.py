@@ -2,11 +2,14 @@
 
 On small matrices a second BLAS thread gains nothing on a quiet machine and loses a factor of ten
 or more on a busy one, because idle threads spin. From `_LARGE` rows on it pays. The limit is
-process-wide while it holds, so it is never held while the user's code runs.
+process-wide while it holds, so it is never held while the user's code runs, and of several threads
+that are inside at once only the first one sets it: another one would take that limit for the user's
+own, and restore it last.
 """
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
@@ -14,6 +17,8 @@ from functools import cache
 from threadpoolctl import ThreadpoolController
 
 _LARGE = 1024
+
+_limiting = threading.Lock()
 
 
 @cache
@@ -30,8 +35,11 @@ def blas_threads_for(rows: int) -> Iterator[None]:
 
     The body must wait for its results (`jax.block_until_ready`), or they are computed outside.
     """
-    if rows >= _LARGE:
+    if rows >= _LARGE or not _limiting.acquire(blocking=False):
         yield
-    else:
+        return
+    try:
         with _controller().limit(limits=1):
             yield
+    finally:
+        _limiting.release()

@@ -1,0 +1,1 @@
+"""One file per measurement: a title, what it shows, and `run(session)` that gives figures."""

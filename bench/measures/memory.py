@@ -1,0 +1,33 @@
+"""The memory of a large posterior."""
+
+from __future__ import annotations
+
+from bench.figures import Figure, duration
+from bench.session import LEADLINE_COST, Session
+
+TITLE = "Memory: condition on 5000 rows and predict at 100 000"
+WHAT = """Growth of the largest resident size of a process over that after a small fit, in units of
+the 5000 x 5000 matrix (200 MB)."""
+
+ROWS, QUERIES = 5000, 100_000
+
+
+def run(session: Session) -> list[Figure]:
+    """Measure in a new process."""
+    answer = session.fresh(LEADLINE_COST, "memory", n=ROWS, queries=QUERIES)
+    if not answer["finite"]:
+        raise ArithmeticError("a predicted variance is not finite")
+    matrix = 8 * ROWS**2
+    return [
+        Figure(
+            f"{ROWS} rows, {QUERIES} predictions",
+            f"{answer['growth'] / 1e6:.0f} MB",
+            "one matrix",
+            f"{matrix / 1e6:.0f} MB",
+            answer["growth"] / matrix,
+            "matrices",
+            4,
+            at_least=False,
+            note=f"in {duration(answer['seconds'])}",
+        )
+    ]

@@ -1,0 +1,74 @@
+"""Run the benchmarks: `python -m bench.run [measure ...]`, all of them without a name.
+
+Writes `bench/RESULTS.md` and `bench/results.json`. `PEERS=1` in the environment measures peers
+again instead of using the figures remembered for this machine; `LEADLINE_BENCH_ENVS` names a folder
+with the peers' environments ready (see `bench.environments`).
+"""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import os
+import sys
+
+from bench import report
+from bench.processes import WorkerFailed
+from bench.remembered import processor
+from bench.session import Session
+
+MEASURES = ("imports", "start", "fit", "evaluation", "quality", "growing", "cost", "memory")
+
+
+def main(names: list[str]) -> int:
+    """Run the named measures; the exit code says whether one failed. A missed bar is a result."""
+    unknown = sorted(set(names) - set(MEASURES))
+    if unknown:
+        print(f"unknown measure {unknown[0]!r}; there are {', '.join(MEASURES)}")
+        return 2
+    results = report.load()
+    clean = True
+    with Session(remeasure=os.environ.get("PEERS") == "1") as session:
+        for name in names or MEASURES:
+            clean &= _measure(name, session, results)
+            results["versions"].update(session.versions)
+            report.write(results)
+    return 0 if clean else 1
+
+
+def _measure(name: str, session: Session, results: dict) -> bool:
+    module = importlib.import_module(f"bench.measures.{name}")
+    print(module.TITLE, flush=True)
+    session.peers_measured.clear()
+    entry = {
+        "title": module.TITLE,
+        "what": module.WHAT,
+        "date": datetime.date.today().isoformat(),
+        "machine": {
+            "processor": processor(),
+            "cores": os.cpu_count(),
+            "load": os.getloadavg()[0],
+        },
+        "figures": [],
+    }
+    results["measures"][name] = entry
+    try:
+        figures = module.run(session)
+    except WorkerFailed as failure:
+        entry["failed"] = str(failure)
+        print(f"  failed: {failure}")
+        return False
+    finally:
+        fresh = sorted(session.peers_measured)
+        entry["peers"] = f"{', '.join(fresh)} in this run" if fresh else "remembered, or none"
+    entry["figures"] = report.as_json(figures)
+    for figure in figures:
+        verdict = {True: "met", False: "NOT MET", None: ""}[figure.met]
+        compared = f"{figure.value:.3g} {figure.kind}"
+        sides = f"{figure.ours} / {figure.theirs} {figure.peer}".rstrip(" /")
+        print(f"  {figure.case}: {sides}: {compared} {verdict} {figure.note}".rstrip(), flush=True)
+    return True
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

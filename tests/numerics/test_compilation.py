@@ -1,0 +1,75 @@
+"""The compilation cache: on by default, and never where the user chose otherwise."""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+import jax
+import pytest
+
+from leadline.numerics import _compilation, enable_compilation_cache
+
+FOLDER, SECONDS = "jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs"
+VARIABLES = ("JAX_COMPILATION_CACHE_DIR", "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS")
+
+
+@pytest.fixture
+def untouched(monkeypatch, tmp_path):
+    """JAX as if Leadline had not been imported, with a cache folder of the test's own."""
+    before = jax.config.jax_compilation_cache_dir
+    seconds = jax.config.jax_persistent_cache_min_compile_time_secs
+    for variable in VARIABLES:
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(_compilation, "user_cache_path", lambda name: tmp_path / name)
+    jax.config.update(FOLDER, None)
+    jax.config.update(SECONDS, 1.0)
+    with contextlib.ExitStack() as stack:
+        stack.callback(jax.config.update, FOLDER, before)
+        stack.callback(jax.config.update, SECONDS, seconds)
+        yield tmp_path
+
+
+def settings():
+    return (
+        jax.config.jax_compilation_cache_dir,
+        jax.config.jax_persistent_cache_min_compile_time_secs,
+    )
+
+
+def test_the_cache_is_on_by_default(untouched):
+    enable_compilation_cache()
+    assert settings() == (str(untouched / "leadline" / "jax"), 0.0)
+    assert (untouched / "leadline" / "jax").is_dir()
+
+
+def test_a_folder_that_the_user_set_stays(untouched):
+    jax.config.update(FOLDER, "/tmp/of-the-user")
+    enable_compilation_cache()
+    assert settings()[0] == "/tmp/of-the-user"
+    assert not (untouched / "leadline").exists()
+
+
+def test_a_folder_in_the_environment_stays(untouched, monkeypatch):
+    """Also when JAX has not read the variable, as when it is set after JAX is imported."""
+    monkeypatch.setenv(VARIABLES[0], "/tmp/of-the-user")
+    enable_compilation_cache()
+    assert settings()[0] is None
+
+
+def test_a_time_that_the_user_set_stays(untouched, monkeypatch):
+    jax.config.update(SECONDS, 5.0)
+    enable_compilation_cache()
+    assert settings()[1] == 5.0
+    jax.config.update(SECONDS, 1.0)
+    monkeypatch.setenv(VARIABLES[1], "1.0")
+    enable_compilation_cache()
+    assert settings()[1] == 1.0
+
+
+def test_no_cache_where_nothing_can_be_written(untouched, monkeypatch):
+    blocked = untouched / "a file"
+    blocked.write_text("")
+    monkeypatch.setattr(_compilation, "user_cache_path", lambda name: Path(blocked) / name)
+    enable_compilation_cache()
+    assert settings()[0] is None

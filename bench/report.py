@@ -16,8 +16,10 @@ BEGIN, END = "<!-- bench: written by make bench -->", "<!-- end of bench -->"
 HEADLINES = (
     ("fit", "50 rows", "Fit 50 rows in 6 dimensions and predict, warm"),
     ("fit", "500 rows", "Fit 500 rows in 6 dimensions and predict, warm"),
-    ("growing", "cache filled", "A fit at each of 10 to 200 rows"),
-    ("start", "cache filled", "New process: import, fit 50 rows, predict"),
+    ("growing", "cold", "A fit at each of 10 to 200 rows, nothing compiled before"),
+    ("growing", "cache filled", "The same, with the compilation cache of an earlier run"),
+    ("start", "cache empty", "New process: import, fit 50 rows, predict; nothing compiled before"),
+    ("start", "cache filled", "The same, with the compilation cache of an earlier run"),
 )
 
 

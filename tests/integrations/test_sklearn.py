@@ -24,6 +24,16 @@ X, XS = RNG.uniform(size=(N, 2)), RNG.uniform(size=(6, 2))
 Y = np.sin(6.0 * X[:, 0]) + X[:, 1]
 
 
+# Learning compiles for every shape of data, and the checks have a dozen: without it they are fast.
+KNOWN = GPRegressor(k.Matern52(ll.fixed(1.0)), noise=ll.fixed(1e-2), mean=ll.fixed(0.0))
+
+
+@parametrize_with_checks([KNOWN])
+def test_estimator_checks_with_nothing_to_learn(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.slow
 @parametrize_with_checks([GPRegressor()])
 def test_estimator_checks(estimator, check):
     check(estimator)

@@ -67,10 +67,10 @@ CLOSED = [
     ("Matern12", "mixture"),
     ("Matern32", "mixture"),
     ("SpectralMixture", "mixture"),
-    ("columns", "mixture"),
+    ("columns", "Gaussian"),
     ("Matern52", "Gaussian"),
     ("waves", "Gaussian"),
-    ("product", "full Gaussian"),
+    ("waves", "full Gaussian"),
     ("SpectralMixture", "full mixture"),
     ("Matern32", "Uniform"),
     ("columns", "Uniform"),
@@ -79,38 +79,37 @@ CLOSED = [
 OPEN = [("Matern52", "full Gaussian"), ("SpectralMixture", "Uniform"), ("waves", "Product")]
 
 X = jnp.asarray(np.random.default_rng(0).normal(size=(6, 2)))
-# One program for each kind of kernel and measure.
-integrals = jax.jit(lambda kernel, measure: (kernel.mean(measure, X), kernel.double_mean(measure)))
-average = jax.jit(lambda kernel, measure, z: jnp.mean(kernel.mean(measure, z)))
-brute_mean = jax.jit(lambda kernel, z: jnp.mean(kernel(X, z), axis=1))
+POINTS = {name: measure.qmc(4096, 5) for name, measure in MEASURES.items()}
+# One program for each kind of kernel and measure: all tests ask at 4096 points.
+_integrals = jax.jit(lambda k, m, x: (k.mean(m, x), k.double_mean(m)))
+brute_mean = jax.jit(lambda kernel, x, z: jnp.mean(kernel(x[:6], z), axis=1))
 
 
-@pytest.fixture(scope="module")
-def points():
-    return {name: measure.qmc(2**13, 5) for name, measure in MEASURES.items()}
+def integrals(kernel, measure, x=POINTS["Gaussian"]):
+    return _integrals(kernel, measure, x)
 
 
 @pytest.mark.parametrize(("k", "m"), CLOSED)
-def test_closed_forms_agree_with_many_points(k, m, points, monkeypatch):
-    """8192 quasi-random points, whose own error is below 1e-3 here; the fallback is cut off."""
-    monkeypatch.setattr(_kernel_means, "_qmc_mean", lambda *_: pytest.fail("no closed form"))
-    kernel, measure = KERNELS[k], MEASURES[m]
-    mean, double = integrals(kernel, measure)
-    scale = float(kernel.diag(X)[0])
-    np.testing.assert_allclose(mean, brute_mean(kernel, points[m]), atol=1e-3 * scale)
-    np.testing.assert_allclose(double, average(kernel, measure, points[m]), atol=3e-4 * scale)
+def test_closed_forms_agree_with_many_points(k, m, monkeypatch):
+    """4096 quasi-random points, whose own error is up to 1.2e-3 here (it falls to 1e-5 with 2^19).
+
+    The fallback is cut off, so that this is the closed form.
+    """
+    monkeypatch.setattr(_kernel_means, "_mean_over", lambda *_: pytest.fail("no closed form"))
+    mean, double = integrals(KERNELS[k], MEASURES[m], POINTS[m])
+    expected = brute_mean(KERNELS[k], POINTS[m], POINTS[m])
+    np.testing.assert_allclose(mean[:6], expected, atol=2e-3)
+    np.testing.assert_allclose(double, np.mean(mean), atol=3e-4)
 
 
 @pytest.mark.parametrize(("k", "m"), OPEN)
-def test_others_fall_back_to_points(k, m, points, monkeypatch):
-    kernel, measure = KERNELS[k], MEASURES[m]
-    fallback, used = _kernel_means._qmc_mean, []
-    monkeypatch.setattr(_kernel_means, "_qmc_mean", lambda *a: used.append(a[0]) or fallback(*a))
-    mean = kernel_mean(kernel, measure, X)
+def test_others_fall_back_to_points(k, m, monkeypatch):
+    """Other points than those of the test."""
+    fallback, used = _kernel_means._mean_over, []
+    monkeypatch.setattr(_kernel_means, "_mean_over", lambda *a: used.append(a[3]) or fallback(*a))
+    mean = kernel_mean(KERNELS[k], MEASURES[m], X)
     assert len(used) == 1
-    np.testing.assert_allclose(
-        mean, brute_mean(kernel, points[m]), atol=2e-3 * float(kernel.diag(X)[0])
-    )
+    np.testing.assert_allclose(mean, brute_mean(KERNELS[k], X, POINTS[m]), atol=2e-3)
 
 
 def test_squared_exponential_against_a_grid():
@@ -137,7 +136,7 @@ def test_squared_exponential_formulas():
     """Z and the double integral as Hamid (2023) writes them for N(b, diag B); Check: hamid 15"""
     l, b, B = np.array([0.6, 1.1]), MEANS[0], VARIANCES[0]
     mean, double = integrals(2.5 * SquaredExponential(l), MEASURES["Gaussian"])
-    exponent = -0.5 * (np.asarray(X) - b) ** 2 / (l**2 + B)
+    exponent = -0.5 * (np.asarray(POINTS["Gaussian"]) - b) ** 2 / (l**2 + B)
     z = 2.5 * np.prod((1 + B / l**2) ** -0.5 * np.exp(exponent), axis=1)
     np.testing.assert_allclose(mean, z, rtol=1e-12)
     np.testing.assert_allclose(double, 2.5 * np.prod((1 + 2 * B / l**2) ** -0.5), rtol=1e-12)
@@ -178,7 +177,7 @@ def test_mixtures_agree_with_monte_carlo(m, kernels):
     y, tau = sample(), sample() - sample()
     for k in kernels:
         mean, double = integrals(KERNELS[k], measure)
-        values, at = paired(k, tau), paired(k, np.asarray(X[:1]) - y)
+        values, at = paired(k, tau), paired(k, np.asarray(POINTS["Gaussian"][:1]) - y)
         error = values.std() / np.sqrt(n)
         assert abs(double - values.mean()) < 4.0 * error
         assert abs(mean[0] - at.mean()) < 4.0 * at.std() / np.sqrt(n)
@@ -192,18 +191,19 @@ def test_mixtures_agree_with_monte_carlo(m, kernels):
 
 
 def test_sums_and_scales_are_linear():
-    a, b, measure = KERNELS["Matern32"], KERNELS["SpectralMixture"], MEASURES["mixture"]
+    a, b, measure = KERNELS["SquaredExponential"], KERNELS["SpectralMixture"], MEASURES["mixture"]
     combined = integrals(2.0 * a + 0.5 * (b + Constant(3.0)), measure)
     for total, p, q in zip(combined, integrals(a, measure), integrals(b, measure), strict=True):
         np.testing.assert_allclose(total, 2.0 * p + 0.5 * q + 1.5, rtol=1e-12)
 
 
 def test_a_product_of_squared_exponentials_is_one():
-    both = SquaredExponential(0.8) * SquaredExponential([1.0, 2.0])
-    one = SquaredExponential((0.8**-2 + np.array([1.0, 0.25])) ** -0.5)
-    for m in ("full Gaussian", "Uniform"):
-        for x, y in zip(integrals(both, MEASURES[m]), integrals(one, MEASURES[m]), strict=True):
-            np.testing.assert_allclose(x, y, rtol=1e-11)
+    both = separable_term(KERNELS["product"], (0, 1), 2)
+    one = separable_term(SquaredExponential((0.8**-2 + np.array([1.0, 0.25])) ** -0.5), (0, 1), 2)
+    assert both is not None
+    assert one is not None
+    np.testing.assert_allclose(both.precision, one.precision, rtol=1e-14)
+    np.testing.assert_allclose(both.coefficient, 1.5 * 0.7, rtol=1e-14)
 
 
 def test_one_dimensional_materns_are_products():
@@ -224,22 +224,27 @@ def test_one_dimensional_materns_are_products():
 
 def test_diagonal_and_full_covariances_agree():
     full = Gaussian(MEANS[0], np.diag(VARIANCES[0]))
-    diagonal = integrals(KERNELS["SpectralMixture"], MEASURES["Gaussian"])
-    for x, y in zip(integrals(KERNELS["SpectralMixture"], full), diagonal, strict=True):
+    diagonal = integrals(KERNELS["waves"], MEASURES["Gaussian"])
+    for x, y in zip(integrals(KERNELS["waves"], full), diagonal, strict=True):
         np.testing.assert_allclose(x, y, rtol=1e-12)
 
 
-def test_columns_that_a_kernel_does_not_read_do_not_matter():
-    kernel = DirectSum([Matern32(0.7), SquaredExponential(0.5)], [[0], [1]])
-
-    @jax.jit
-    def both(kernel, measure):
-        one, two = kernel.kernels
-        first, second = (Gaussian(measure.mean[i], measure.spread[i]) for i in range(2))
-        parts = one.mean(first, X[:, :1]) + two.mean(second, X[:, 1:])
-        return kernel.mean(measure, X), parts
-
-    np.testing.assert_allclose(*both(kernel, MEASURES["Gaussian"]), rtol=1e-12)
+def test_columns_are_counted_in_the_inputs():
+    """Selections within selections, and blocks: each factor ends at the column that it reads."""
+    inner = (Matern32(0.7).on(1) * SquaredExponential(0.5).on(0)).on([3, 1])
+    term = separable_term(inner, (0, 1, 2, 3), 4)
+    assert term is not None
+    assert [f.columns for f in term.materns] == [(1,)]
+    assert term.columns == {3}
+    np.testing.assert_array_equal(term.precision, [0.0, 0.0, 0.0, 4.0])
+    first, second = (
+        separable_term(t, (0, 1), 2)
+        for t in DirectSum([Matern32(0.7), SquaredExponential(0.5)], [[0], [1]]).terms()
+    )
+    assert first is not None
+    assert second is not None
+    assert (first.materns[0].columns, first.columns) == ((0,), frozenset())
+    assert (second.materns, second.columns) == ((), {1})
 
 
 def test_products_without_a_closed_form_are_recognized():
@@ -255,10 +260,9 @@ def test_products_without_a_closed_form_are_recognized():
 
 
 def test_white_noise_integrates_to_zero():
-    with_noise = integrals(White(0.3) + KERNELS["Matern52"], MEASURES["Gaussian"])
-    without = integrals(KERNELS["Matern52"], MEASURES["Gaussian"])
-    for x, y in zip(with_noise, without, strict=True):
-        np.testing.assert_allclose(x, y, rtol=1e-14)
+    """Two points of a measure with a density are never equal, however many are compared."""
+    for m in ("Gaussian", "Uniform", "Product"):
+        assert float(kernel_double_mean(White(0.3), MEASURES[m])) == 0.0
 
 
 class Opaque(Measure):
@@ -289,11 +293,11 @@ def test_points_agree_with_the_closed_form():
     kernel, known = KERNELS["Matern52"], MEASURES["Gaussian"]
     mean, double = integrals(kernel, known)
     near, near_double = integrals(kernel, Opaque(known))
-    np.testing.assert_allclose(near, mean, atol=1e-4)
+    np.testing.assert_allclose(near, mean, atol=2e-4)
     # The 4096 equal pairs add up to k(0) / 4096.
     np.testing.assert_allclose(near_double, double, atol=5e-4)
-    few = kernel_mean(kernel, Opaque(known), X, n_qmc=64)
-    assert np.max(np.abs(few - mean)) > 1e-4
+    few = kernel_mean(kernel, Opaque(known), POINTS["Gaussian"], n_qmc=64)
+    assert np.max(np.abs(few - mean)) > 1e-3
 
 
 def test_a_quadrature_variance_of_points_is_never_negative():
@@ -310,22 +314,21 @@ def test_a_quadrature_variance_of_points_is_never_negative():
 
 def test_a_sum_is_closed_where_it_can_be(monkeypatch):
     """Only the part without a closed form is done with points."""
-    seen = []
-    monkeypatch.setattr(
-        _kernel_means, "_qmc_mean", lambda kernel, points, x: seen.append(kernel) or jnp.ones(6)
-    )
+    fallback, seen = _kernel_means._mean_over, []
+    monkeypatch.setattr(_kernel_means, "_mean_over", lambda *a: seen.append(a[3]) or fallback(*a))
     closed, opened = KERNELS["SquaredExponential"], RationalQuadratic(0.8)
-    total = kernel_mean(closed + opened, MEASURES["Gaussian"], X)
-    assert [k.kernels for k in seen] == [(opened,)]
-    expected, _ = integrals(closed, MEASURES["Gaussian"])
-    np.testing.assert_allclose(total, expected + 1.0, rtol=1e-12)
+    measure = MEASURES["Gaussian"]
+    total = kernel_mean(closed + opened, measure, X)
+    assert seen == [(1,)]
+    expected = kernel_mean(closed, measure, X) + kernel_mean(opened, measure, X)
+    np.testing.assert_allclose(total, expected, rtol=1e-12)
 
 
 def test_large_problems_go_in_chunks(monkeypatch):
     kernel, points = RationalQuadratic(0.8), MEASURES["Gaussian"].qmc(32, 0)
-    whole = _kernel_means._qmc_mean(kernel, points, X)
     monkeypatch.setattr(_kernel_means, "_MOST_ENTRIES", 64)
-    np.testing.assert_allclose(_kernel_means._qmc_mean(kernel, points, X), whole, rtol=1e-13)
+    chunked = _kernel_means._mean_over(kernel, points, X, (0,))
+    np.testing.assert_allclose(chunked, brute_mean(kernel, X, points), rtol=1e-13)
 
 
 @pytest.mark.parametrize(
@@ -333,19 +336,21 @@ def test_large_problems_go_in_chunks(monkeypatch):
 )
 def test_every_measure_works(measure):
     kernel = KERNELS["SquaredExponential"]
-    expected = brute_mean(kernel, measure.qmc(2**13, 3))
+    expected = brute_mean(kernel, X, measure.qmc(4096, 3))
     np.testing.assert_allclose(kernel_mean(kernel, measure, X), expected, atol=1e-4)
     assert 0.0 < float(kernel_double_mean(kernel, measure, n_qmc=256)) < 1.0
 
 
-@pytest.mark.parametrize(("k", "m"), [("Matern52", "mixture"), ("SpectralMixture", "full mixture")])
+@pytest.mark.parametrize(
+    ("k", "m"), [("Matern52", "Gaussian"), ("SpectralMixture", "full Gaussian")]
+)
 def test_gradients_agree_with_differences(k, m):
     """In the kernel's length scales and in the measure's parameters: what fits differentiate."""
     kernel, measure = KERNELS[k], MEASURES[m]
 
     def value(s):
         grown = jax.tree.map(lambda a: s * a, kernel)
-        moved = GaussianMixture(WEIGHTS, s * measure.locations, s * measure.spreads)
+        moved = Gaussian(s * measure.location, s * measure.spread)
         return jnp.sum(grown.mean(moved, X)) + grown.double_mean(moved)
 
     both = jax.jit(jax.value_and_grad(value))

@@ -1,4 +1,4 @@
-"""Correlated outputs against brute force on the Kronecker form, and against independent processes."""
+"""Correlated outputs against brute force in Kronecker form, and against independent processes."""
 
 import jax
 import jax.numpy as jnp
@@ -149,7 +149,7 @@ def test_slfm_has_rank_one_and_no_diagonal():
 def test_bad_input(model):
     with pytest.raises(ll.InvalidData, match=r"shape \(10, 3\)"):
         model.condition(X, Y[:, :2])
-    with pytest.raises(ll.InvalidData, match="mask=~np.isnan"):
+    with pytest.raises(ll.InvalidData, match=r"mask=~np\.isnan"):
         model.condition(X, np.where(Y > 0, Y, np.nan))
     with pytest.raises(ll.InvalidData, match="no observed"):
         model.condition(X, Y, np.zeros(Y.shape, bool))

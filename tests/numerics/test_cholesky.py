@@ -70,8 +70,10 @@ def test_padded_rows_neither_count_for_the_jitter_nor_get_any(scale):
     np.testing.assert_array_equal(l[n:, n:], np.eye(N - n))
     with_padding = np.asarray(factorize(a))
     if scale != 1.0:
-        assert np.isnan(with_padding).all() or np.any(with_padding[n:, n:] != np.eye(N - n)) or (
-            np.abs(with_padding[:n, :n] - l[:n, :n]).max() > 1e-3 * np.sqrt(scale)
+        assert (
+            np.isnan(with_padding).all()
+            or np.any(with_padding[n:, n:] != np.eye(N - n))
+            or (np.abs(with_padding[:n, :n] - l[:n, :n]).max() > 1e-3 * np.sqrt(scale))
         )
 
 

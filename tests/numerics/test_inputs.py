@@ -74,14 +74,11 @@ def test_rows_that_no_model_can_use(x, message):
 
 @given(arrays(np.float64, array_shapes(min_dims=0, max_dims=3, min_side=0, max_side=3)))
 def test_whatever_the_array_an_answer_or_a_named_error(x):
-    try:
-        found = as_rows(x, "inputs")
-    except InvalidData as error:
-        assert str(error).startswith("inputs must")
+    if x.ndim == 2 and x.size and np.isfinite(x).all():
+        np.testing.assert_array_equal(as_rows(x), x)
     else:
-        assert found.ndim == 2
-        assert np.isfinite(found).all()
-        assert min(found.shape) >= 1
+        with pytest.raises(InvalidData, match=r"^inputs must"):
+            as_rows(x, "inputs")
 
 
 def test_targets():
@@ -113,7 +110,7 @@ def test_variances():
 def test_choices_name_the_nearest():
     assert as_choice("nuts", ("maximum", "nuts"), "inference") == "nuts"
     assert as_choice(None, ("default", None), "priors") is None
-    with pytest.raises(InvalidData, match=r"inference must be .* got 'maximun'\. Did you mean 'max"):
+    with pytest.raises(InvalidData, match=r"got 'maximun'\. Did you mean 'maximum'\?"):
         as_choice("maximun", ("maximum", "nuts"), "inference")
     with pytest.raises(InvalidData, match=r"one of 'default', None, got 7\.$"):
         as_choice(7, ("default", None), "priors")

@@ -110,9 +110,7 @@ def test_negative_control_without_the_half():
 @pytest.mark.parametrize("size", [N + 1, 32])
 def test_padded_rows_add_nothing(size):
     a, r, mask = padded(A, R, size)
-    np.testing.assert_allclose(
-        log_density(a, r, mask), log_density(A, R, ONES), rtol=0, atol=1e-12
-    )
+    np.testing.assert_allclose(log_density(a, r, mask), log_density(A, R, ONES), rtol=0, atol=1e-12)
     da, dr = gradient(a, r, mask)
     wanted = gradient(A, R, ONES)
     np.testing.assert_allclose(da[:N, :N], wanted[0], rtol=0, atol=1e-12)
@@ -135,9 +133,7 @@ def test_second_derivatives_exist():
     """Reverse over reverse, as a Laplace approximation of hyper-parameters needs."""
 
     def f(t):
-        return gaussian_log_density(
-            jnp.exp(t) * jnp.asarray(A), jnp.asarray(R), jnp.asarray(ONES)
-        )
+        return gaussian_log_density(jnp.exp(t) * jnp.asarray(A), jnp.asarray(R), jnp.asarray(ONES))
 
     # log N(r | 0, e^t A) = c - n t / 2 - q e^-t / 2: the second derivative is -q / 2 at 0.
     q = R @ np.linalg.solve(A, R)

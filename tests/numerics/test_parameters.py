@@ -57,7 +57,14 @@ def test_leaves_are_strong_float64_arrays():
 
 
 def test_free_coordinates_are_logarithms_reals_and_logits():
-    wanted = [*np.log([0.3, 2.0, 5.0]), np.log(1.5 / 2.5), np.log(3.5 / 0.5), -1.0, 7.0, np.log(0.2)]
+    wanted = [
+        *np.log([0.3, 2.0, 5.0]),
+        np.log(1.5 / 2.5),
+        np.log(3.5 / 0.5),
+        -1.0,
+        7.0,
+        np.log(0.2),
+    ]
     np.testing.assert_allclose(to_free(model()), wanted, rtol=1e-14)
 
 

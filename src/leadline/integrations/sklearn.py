@@ -21,7 +21,7 @@ except ImportError as error:
     ) from error
 
 from leadline.kernels import Matern52
-from leadline.models import GP, ExactPosterior
+from leadline.models import GP
 
 __all__ = ["GPRegressor"]
 
@@ -69,7 +69,7 @@ class GPRegressor(RegressorMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> GPRegressor:
         """Learn the hyper-parameters, and condition on the data."""
         X, y = validate_data(self, X, y, dtype=np.float64, y_numeric=True)
-        kernel = 1.0 * Matern52(np.ones(X.shape[1])) if self.kernel is None else self.kernel
+        kernel = 1.0 * Matern52([1.0] * X.shape[1]) if self.kernel is None else self.kernel
         gp = GP(kernel, mean=self.mean, noise=self.noise)
         seed = _seed(self.random_state)
         self.posterior_ = gp.fit(X, y, priors=self.priors, restarts=self.restarts, seed=seed)
@@ -85,22 +85,22 @@ class GPRegressor(RegressorMixin, BaseEstimator):
         """
         if return_std and return_cov:
             raise ValueError("predict returns either deviations or covariances: ask for one.")
-        posterior, X = self._query(X)
+        X = self._query(X)
         if return_cov:
-            joint = posterior.joint(X)
+            joint = self.posterior_.joint(X)
             return np.asarray(joint.mean), np.asarray(joint.cov)
-        found = posterior.predict(X)
+        found = self.posterior_.predict(X)
         return (found.mean, found.std) if return_std else found.mean
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> np.ndarray:
         """Draw the function at the rows of X, jointly: (m, n_samples)."""
-        posterior, X = self._query(X)
+        X = self._query(X)
         key = jax.random.key(_seed(random_state))
-        return np.asarray(posterior.sample(key, X, n_samples)).T
+        return np.asarray(self.posterior_.sample(key, X, n_samples)).T
 
-    def _query(self, X: Any) -> tuple[ExactPosterior, np.ndarray]:
+    def _query(self, X: Any) -> Any:
         check_is_fitted(self)
-        return self.posterior_, validate_data(self, X, dtype=np.float64, reset=False)
+        return validate_data(self, X, dtype=np.float64, reset=False)
 
 
 def _seed(random_state: Any) -> int:

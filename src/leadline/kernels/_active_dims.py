@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import equinox as eqx
@@ -15,7 +14,7 @@ from leadline.kernels._kernel import Frequencies, Kernel, inherited_ability
 from leadline.numerics import DataScale, InvalidData
 
 
-def as_columns(columns: int | Sequence[int] | Any) -> tuple[int, ...]:
+def as_columns(columns: Any) -> tuple[int, ...]:
     """Column numbers from 0 on, as a tuple."""
     given = np.atleast_1d(np.asarray(columns))
     whole = given.ndim == 1 and given.size > 0 and given.dtype.kind in "iu"

@@ -2,8 +2,9 @@
 
 The spectrum of a sum is stratified: the `l` frequencies are shared out evenly among the `t` terms
 (`Kernel.terms`, in which products of sums are multiplied out), and term `i`, with `l_i` of them,
-gives each the weight `k_i(x, x) / l_i`. The weights then always sum to k(x, x). A product adds up
-independent frequencies of its factors, whose laws are symmetric about zero.
+gives each the weight `k_i(x, x) / l_i`. The weights then always sum to k(x, x); fewer frequencies
+than terms are an error. A product adds up independent frequencies of its factors, whose laws are
+symmetric about zero.
 """
 
 from __future__ import annotations
@@ -192,8 +193,6 @@ def stratified_frequencies(kernel: Kernel, u: Float[Array, "l k"]) -> Frequencie
 
 def add(left: Any, right: Any) -> Any:
     """`left + right`, where one of them may be a number: a constant kernel of that variance."""
-    if isinstance(left, int) and left == 0:  # where `sum(kernels)` starts
-        return right
     parts: list[Kernel] = []
     for part in (left, right):
         part = Constant(part) if _is_number(part) else part

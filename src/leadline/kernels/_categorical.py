@@ -43,7 +43,7 @@ class Coregionalization(Kernel):
     """k(i, j) = B[i, j] with B = W W^T + diag(kappa): how outputs vary together.
 
     Times a kernel of the other columns it is the intrinsic model of coregionalization (Alvarez et
-    al. 2012, section 4.2), `Matern52(active_dims=[0]) * Coregionalization(W, kappa).on([1])`.
+    al. 2012), `Matern52(active_dims=[0]) * Coregionalization(W, kappa).on([1])`.
 
     Args:
         W: weights (p, r) of p outputs on r shared functions.

@@ -20,7 +20,9 @@ from leadline.numerics import InvalidData, is_traced
 
 
 class Gibbs(Kernel):
-    """A squared exponential whose length scale is a function of the input (Gibbs 1997, eq. 3.75).
+    """A squared exponential whose length scale is a function of the input.
+
+    Due to Gibbs (1997); the formula above is eq. 4.32 of Rasmussen and Williams (2006).
 
     Args:
         lengthscale: maps rows (n, d) to positive length scales, (n, d) or (n, 1). A plain

@@ -61,7 +61,7 @@ class Kernel(Parameterized, metaclass=_KernelMeta):
     `Matern52(active_dims=[0, 2])` is `Matern52().on([0, 2])`.
     """
 
-    if TYPE_CHECKING:
+    if TYPE_CHECKING:  # what the metaclass adds to the call
         active_dims: dataclasses.InitVar[Sequence[int] | None] = dataclasses.field(
             default=None, kw_only=True
         )
@@ -77,8 +77,8 @@ class Kernel(Parameterized, metaclass=_KernelMeta):
     def diag(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:
         """Variances at the rows of `x`: the diagonal of `self(x, x)`."""
 
-    def on(self, columns: int | Sequence[int]) -> Kernel:
-        """This kernel reading only some input columns."""
+    def on(self, columns: Any) -> Kernel:
+        """This kernel reading only some input columns: a number, or several in order."""
         from leadline.kernels._active_dims import ActiveDims
 
         return ActiveDims(self, columns)
@@ -128,6 +128,8 @@ class Kernel(Parameterized, metaclass=_KernelMeta):
         return _combined("add", self, other)
 
     def __radd__(self, other: Any) -> Kernel:
+        if isinstance(other, int) and other == 0:  # where `sum(kernels)` starts
+            return self
         return _combined("add", other, self)
 
     def __mul__(self, other: Any) -> Kernel:

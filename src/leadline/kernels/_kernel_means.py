@@ -20,8 +20,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable
-from functools import singledispatch
+from collections.abc import Callable, Iterable
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -41,7 +41,7 @@ from leadline.kernels._separable import SeparableTerm, separable_term
 from leadline.kernels._smoothing import smoothed_matern
 from leadline.measures import Gaussian, GaussianMixture, Measure, Uniform
 from leadline.measures import Product as ProductMeasure
-from leadline.numerics import InvalidData, Unsupported, solve_lower
+from leadline.numerics import InvalidData, solve_lower
 
 # An array of more entries than this is worked on in chunks of rows.
 _MOST_ENTRIES = 10**8
@@ -76,34 +76,36 @@ def kernel_double_mean(kernel: Kernel, measure: Measure, *, n_qmc: int = 4096) -
 
 def _split(kernel: Kernel, measure: Measure) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
     """Which of the kernel's terms have a closed form against the measure, and which do not."""
-    closed: list[int] = []
+    closes: list[bool] = []
 
     def look(kernel, measure):
-        for i, term in enumerate(_separable_terms(kernel, measure)):
-            if term is not None and _closes(measure, term):
-                closed.append(i)
+        closes.extend(_closes(measure, term) for term in _separable_terms(kernel, measure))
 
     # Only the structure decides: nothing is computed.
     eqx.filter_eval_shape(look, kernel, measure)
-    rest = tuple(i for i in range(len(kernel.terms())) if i not in closed)
-    return tuple(closed), rest or None
+    closed, rest = (tuple(i for i, c in enumerate(closes) if c is kind) for kind in (True, False))
+    return closed, rest or None
 
 
-def _separable_terms(kernel: Kernel, measure: Measure) -> list[SeparableTerm | None]:
+def _separable_terms(kernel: Kernel, measure: Measure) -> list[Any]:
     columns = tuple(range(measure.dim))
     return [separable_term(term, columns, measure.dim) for term in kernel.terms()]
 
 
 @eqx.filter_jit
 def _closed_mean(kernel: Kernel, measure: Measure, x: Array, which: tuple[int, ...]) -> Array:
-    terms = _separable_terms(kernel, measure)
-    return sum((_mean(measure, terms[i], x) for i in which), jnp.zeros(x.shape[0]))
+    total, terms = jnp.zeros(x.shape[0]), _separable_terms(kernel, measure)
+    for i in which:
+        total = total + _RULES[type(measure)].mean(measure, terms[i], x)
+    return total
 
 
 @eqx.filter_jit
 def _closed_double_mean(kernel: Kernel, measure: Measure, which: tuple[int, ...]) -> Array:
-    terms = _separable_terms(kernel, measure)
-    return sum((_double_mean(measure, terms[i]) for i in which), jnp.zeros(()))
+    total, terms = jnp.zeros(()), _separable_terms(kernel, measure)
+    for i in which:
+        total = total + _RULES[type(measure)].double_mean(measure, terms[i])
+    return total
 
 
 @eqx.filter_jit
@@ -118,50 +120,38 @@ def _mean_over(kernel: Kernel, points: Array, x: Array, which: tuple[int, ...]) 
     return jax.lax.map(lambda row: jnp.mean(kernel(row[None], points)), x, batch_size=rows)
 
 
-@singledispatch
-def _closes(measure: Measure, term: SeparableTerm) -> bool:
-    """Whether a term has a closed form against a measure."""
-    del measure, term
-    return False
+class _Rules(NamedTuple):
+    """What is known about a kind of measure: for which terms, and their means and double means."""
+
+    closes: Callable[[Any, SeparableTerm], bool]
+    mean: Callable[[Any, SeparableTerm, Array], Array]
+    double_mean: Callable[[Any, SeparableTerm], Array]
 
 
-@singledispatch
-def _mean(measure: Measure, term: SeparableTerm, x: Array) -> Array:
-    """The mean of a term that has a closed form."""
-    raise Unsupported(f"{type(measure).__name__} has no closed form.")
+def _closes(measure: Measure, term: SeparableTerm | None) -> bool:
+    rules = _RULES.get(type(measure))
+    return term is not None and rules is not None and rules.closes(measure, term)
 
 
-@singledispatch
-def _double_mean(measure: Measure, term: SeparableTerm) -> Array:
-    """The double mean of a term that has a closed form."""
-    raise Unsupported(f"{type(measure).__name__} has no closed form.")
-
-
-@_closes.register(Gaussian)
-@_closes.register(GaussianMixture)
-def _(measure, term):
+def _gaussian_closes(measure: Gaussian | GaussianMixture, term: SeparableTerm) -> bool:
     """Matern factors need independent coordinates."""
     return measure.diagonal or not term.materns
 
 
-@_mean.register
-def _(measure: Gaussian, term, x):
+def _gaussian_mean(measure: Gaussian, term: SeparableTerm, x: Array) -> Array:
     return _smoothed(term, measure.location - x, measure.spread)
 
 
-@_double_mean.register
-def _(measure: Gaussian, term):
+def _gaussian_double_mean(measure: Gaussian, term: SeparableTerm) -> Array:
     return _smoothed(term, jnp.zeros((1, measure.dim)), 2.0 * measure.spread)[0]
 
 
-@_mean.register
-def _(measure: GaussianMixture, term, x):
+def _mixture_mean(measure: GaussianMixture, term: SeparableTerm, x: Array) -> Array:
     parts = jax.vmap(lambda m, s: _smoothed(term, m - x, s))(measure.locations, measure.spreads)
     return measure.weights @ parts
 
 
-@_double_mean.register
-def _(measure: GaussianMixture, term):
+def _mixture_double_mean(measure: GaussianMixture, term: SeparableTerm) -> Array:
     """Over all pairs of components, each with the difference of means and the sum of spreads.
 
     The printed formula (Naiff 2019, 4.23) has only the pairs of a component with itself.
@@ -216,13 +206,11 @@ def _wave_full(term: SeparableTerm, delta: Array, cov: Array) -> tuple[Array, Ar
     return log_size, delta @ omega - shrink @ white
 
 
-@_closes.register
-def _(measure: Uniform, term):
+def _uniform_closes(measure: Uniform, term: SeparableTerm) -> bool:
     return term.cycles is None
 
 
-@_mean.register
-def _(measure: Uniform, term, x):
+def _uniform_mean(measure: Uniform, term: SeparableTerm, x: Array) -> Array:
     at = _index(term.columns)
     lower, upper = measure.lower[at], measure.upper[at]
     each = gaussian_interval_mean(x[:, at], lower, upper, term.precision[at])
@@ -234,8 +222,7 @@ def _(measure: Uniform, term, x):
     return value
 
 
-@_double_mean.register
-def _(measure: Uniform, term):
+def _uniform_double_mean(measure: Uniform, term: SeparableTerm) -> Array:
     at = _index(term.columns)
     each = gaussian_interval_double_mean(measure.width[at], term.precision[at])
     value = term.coefficient * jnp.prod(each)
@@ -249,21 +236,20 @@ def _index(columns: Iterable[int]) -> np.ndarray:
     return np.asarray(tuple(columns), dtype=int)
 
 
-@_closes.register
-def _(measure: ProductMeasure, term):
+def _product_closes(measure: ProductMeasure, term: SeparableTerm) -> bool:
     """A wave of several blocks is no product of waves."""
     return term.cycles is None and all(_closes(m, term.on(block)) for m, block in _blocks(measure))
 
 
-@_mean.register
-def _(measure: ProductMeasure, term, x):
-    parts = (_mean(m, term.on(b), x[:, b.start : b.stop]) for m, b in _blocks(measure))
+def _product_mean(measure: ProductMeasure, term: SeparableTerm, x: Array) -> Array:
+    parts = (
+        _RULES[type(m)].mean(m, term.on(b), x[:, b.start : b.stop]) for m, b in _blocks(measure)
+    )
     return term.coefficient * math.prod(parts)
 
 
-@_double_mean.register
-def _(measure: ProductMeasure, term):
-    parts = (_double_mean(m, term.on(block)) for m, block in _blocks(measure))
+def _product_double_mean(measure: ProductMeasure, term: SeparableTerm) -> Array:
+    parts = (_RULES[type(m)].double_mean(m, term.on(block)) for m, block in _blocks(measure))
     return term.coefficient * math.prod(parts)
 
 
@@ -272,3 +258,11 @@ def _blocks(measure: ProductMeasure) -> list[tuple[Measure, range]]:
     ends = [0, *itertools.accumulate(m.dim for m in measure.measures)]
     ranges = (range(a, b) for a, b in itertools.pairwise(ends))
     return list(zip(measure.measures, ranges, strict=True))
+
+
+_RULES: dict[type, _Rules] = {
+    Gaussian: _Rules(_gaussian_closes, _gaussian_mean, _gaussian_double_mean),
+    GaussianMixture: _Rules(_gaussian_closes, _mixture_mean, _mixture_double_mean),
+    Uniform: _Rules(_uniform_closes, _uniform_mean, _uniform_double_mean),
+    ProductMeasure: _Rules(_product_closes, _product_mean, _product_double_mean),
+}

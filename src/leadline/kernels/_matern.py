@@ -105,7 +105,7 @@ class _MaternFamily(Stationary):
         return dim + 1
 
     def frequencies_at(self, u: Float[Array, "l k"]) -> Frequencies:
-        """Multivariate t frequencies with 2 nu degrees of freedom (Wilson 2023, section 3.3.2)."""
+        """Multivariate t frequencies with 2 nu degrees of freedom (Wilson 2023, section 3.3)."""
         check_columns(self, "lengthscale", u[:, :-1])
         theta = student_t(u[:, :-1], u[:, -1:], self.smoothness)
         return equally_weighted(theta / self.lengthscale)

@@ -8,8 +8,8 @@ Notation: `kappa(delta, s2) = E[k(tau)]`, `tau ~ N(delta, s2)`, for k of unit le
     h_n(a) = int_0^inf t^n e^(a t - t^2 / 2) dt,
     I_n = M_n(delta) + M_n(-delta),   J_n = M_n(delta) - M_n(-delta).
 
-The printed recursions for h_1 and h_2 cancel where `a` is very negative (a kernel much narrower
-than the Gaussian), down to answers like -991 for 1e-6; an asymptotic series takes over there.
+The recursions for h_1 and h_2 cancel where `a` is very negative (a kernel much narrower than the
+Gaussian), down to answers like -991 for 1e-6; an asymptotic series takes over there.
 """
 
 from __future__ import annotations

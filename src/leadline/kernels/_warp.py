@@ -34,7 +34,7 @@ def as_module(function: Any) -> Any:
 
 
 class Warp(Kernel):
-    """k(w(x), w(y)): a kernel of transformed inputs (Naiff 2019, section 3.2).
+    """k(w(x), w(y)): a kernel of transformed inputs (Naiff 2019, chapter 3).
 
     Args:
         kernel: the kernel of what comes out of `warp`.

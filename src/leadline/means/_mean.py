@@ -1,7 +1,7 @@
 """Mean functions and their integrals.
 
-Notation: `x (n, d)`; a mean gives `(n,)`. `integral` is an ability. Every mean here is a polynomial of
-degree two at most, so its integral against a probability measure needs the measure's mean and
+Notation: `x (n, d)`; a mean gives `(n,)`. `integral` is an ability. Every mean here is a polynomial
+of degree two at most, so its integral against a probability measure needs the measure's mean and
 variances only.
 """
 

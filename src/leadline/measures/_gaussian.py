@@ -19,6 +19,7 @@ from leadline.measures._measure import (
     as_cube,
     as_points,
     gaussian_quantile,
+    on_host,
     require_positive,
     shown,
 )
@@ -51,9 +52,10 @@ class Gaussian(Measure):
                 f"cov must be one number, {d} variances or a {d} x {d} matrix to go with mean "
                 f"{mean.shape}, got shape {cov.shape}."
             )
+        xp = jnp if is_traced(mean, cov) else np
         if cov.ndim == 0 or d == 1:
-            cov = jnp.broadcast_to(cov.reshape(-1), (d,))
-        self.location = jnp.broadcast_to(jnp.asarray(mean), (d,))
+            cov = xp.broadcast_to(cov.reshape(-1), (d,))
+        self.location = jnp.asarray(xp.broadcast_to(mean, (d,)))
         self.spread, self.root = factor(cov)
 
     @property
@@ -78,18 +80,16 @@ class Gaussian(Measure):
 
     def sample(self, key: Array, n: int) -> Float[Array, "n d"]:
         """Draw `n` independent points."""
-        return self._from_normal(jax.random.normal(key, (n, self.dim)))
+        return self.location + color(jax.random.normal(key, (n, self.dim)), self.root)
 
     def quantile(self, u: Float[Array, "n d"]) -> Float[Array, "n d"]:
         """Normal quantiles, colored by the Cholesky factor: coordinate i depends on u[:, :i+1]."""
-        return self._from_normal(gaussian_quantile(as_cube(u, self.dim)))
+        _, u, location, root = on_host(as_cube(u, self.dim), self.location, self.root)
+        return jnp.asarray(location + color(gaussian_quantile(u), root))
 
     def log_prob(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:
         """The log density."""
         return log_density(as_points(x, self.dim), self.location, self.root)
-
-    def _from_normal(self, z: Array) -> Array:
-        return self.location + (z * self.root if self.diagonal else z @ self.root.T)
 
     def __repr__(self) -> str:
         return f"Gaussian(mean={shown(self.location)}, cov={shown(self.spread)})"
@@ -97,11 +97,11 @@ class Gaussian(Measure):
 
 def factor(spread: Any, name: str = "cov") -> tuple[Array, Array]:
     """A covariance, checked and symmetric, and its root; `(d,)` variances or `(d, d)`."""
+    if is_traced(spread):
+        return spread, traced_root(spread, diagonal=spread.ndim == 1)
     if spread.ndim == 1:
         require_positive(**{name: spread})
-        return jnp.asarray(spread), jnp.sqrt(jnp.asarray(spread))
-    if is_traced(spread):
-        return spread, jnp.linalg.cholesky(spread)
+        return jnp.asarray(spread), jnp.asarray(np.sqrt(spread))
     gap = np.abs(spread - spread.T)
     if gap.max() > 1e-8 * np.abs(spread).max():
         i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
@@ -118,6 +118,16 @@ def factor(spread: Any, name: str = "cov") -> tuple[Array, Array]:
             f"{np.linalg.eigvalsh(spread)[0]:g}."
         ) from error
     return jnp.asarray(spread), jnp.asarray(root)
+
+
+def traced_root(spread: Array, *, diagonal: bool) -> Array:
+    """The roots of one or several covariances, unchecked."""
+    return jnp.sqrt(spread) if diagonal else jnp.linalg.cholesky(spread)
+
+
+def color(z: Any, root: Any) -> Any:
+    """Standard normal rows `z (n, d)` with the covariance of `root`."""
+    return z * root if root.ndim == 1 else z @ root.T
 
 
 def log_density(x: Array, mean: Array, root: Array) -> Array:

@@ -14,6 +14,7 @@ from leadline.measures._measure import (
     as_points,
     as_vectors,
     gaussian_quantile,
+    on_host,
     require_positive,
     shown,
 )
@@ -56,8 +57,8 @@ class LogNormal(Measure):
 
     def quantile(self, u: Float[Array, "n d"]) -> Float[Array, "n d"]:
         """The quantile of each coordinate."""
-        z = gaussian_quantile(as_cube(u, self.dim))
-        return jnp.exp(self.log_mean + self.log_std * z)
+        xp, u, mean, std = on_host(as_cube(u, self.dim), self.log_mean, self.log_std)
+        return jnp.asarray(xp.exp(mean + std * gaussian_quantile(u)))
 
     def log_prob(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:
         """The log density."""

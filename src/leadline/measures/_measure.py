@@ -129,13 +129,24 @@ def as_cube(u: Any, columns: int) -> Array:
     return u
 
 
-def gaussian_quantile(u: Array) -> Array:
-    """Standard normal quantiles; on the host unless traced, where no program has to compile."""
+def on_host(*arrays: Any) -> tuple[Any, ...]:
+    """`numpy` and NumPy arrays, or, if any array is traced, `jax.numpy` and the arrays.
+
+    What maps points of the cube works with either: on the host no program has to compile for a
+    new number of points.
+    """
+    if is_traced(*arrays):
+        return jnp, *arrays
+    return np, *map(np.asarray, arrays)
+
+
+def gaussian_quantile(u: Any) -> Any:
+    """Standard normal quantiles, infinite at 0 and 1."""
     if is_traced(u):
         return jax.scipy.special.ndtri(u)
     from scipy.special import ndtri
 
-    return jnp.asarray(ndtri(np.asarray(u)))
+    return ndtri(u)
 
 
 def shown(value: Any) -> str:

@@ -13,13 +13,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.measures._gaussian import factor, log_density
+from leadline.measures._gaussian import factor, log_density, traced_root
 from leadline.measures._measure import (
     Measure,
     as_arguments,
     as_cube,
     as_points,
     gaussian_quantile,
+    on_host,
     shown,
 )
 from leadline.numerics import InvalidData, is_traced
@@ -58,13 +59,18 @@ class GaussianMixture(Measure):
             raise InvalidData(
                 f"covs must have shape ({k}, {d}), ({k}, {d}, {d}) or ({k},), got {covs.shape}."
             )
+        traced = is_traced(weights, means, covs)
         if covs.ndim == 1 or d == 1:
-            covs = jnp.broadcast_to(covs.reshape(k, -1), (k, d))
+            covs = (jnp if traced else np).broadcast_to(covs.reshape(k, -1), (k, d))
         _check_weights(weights)
-        self.weights = jnp.asarray(weights)
-        self.locations = jnp.asarray(means)
-        pairs = [factor(covs[j], f"covs[{j}]") for j in range(k)]
-        self.spreads, self.roots = (jnp.stack(part) for part in zip(*pairs, strict=True))
+        self.weights, self.locations = jnp.asarray(weights), jnp.asarray(means)
+        if traced:
+            self.spreads, self.roots = covs, traced_root(covs, diagonal=covs.ndim == 2)
+        else:
+            pairs = [factor(covs[j], f"covs[{j}]") for j in range(k)]
+            self.spreads, self.roots = (
+                jnp.asarray(np.stack(part)) for part in zip(*pairs, strict=True)
+            )
 
     @property
     def dim(self) -> int:
@@ -98,14 +104,18 @@ class GaussianMixture(Measure):
         """Draw `n` independent points."""
         which, noise = jax.random.split(key)
         index = jax.random.choice(which, self.weights.shape[0], (n,), p=self.weights)
-        return self._from_normal(index, jax.random.normal(noise, (n, self.dim)))
+        z = jax.random.normal(noise, (n, self.dim))
+        return self.locations[index] + _color_each(jnp, z, self.roots[index])
 
     def from_cube(self, u: Float[Array, "n c"]) -> Float[Array, "n d"]:
         """The first column chooses components by their cumulative weights."""
-        u = as_cube(u, self.cube_dim)
-        edges = jnp.cumsum(self.weights)
-        index = jnp.searchsorted(edges[:-1] / edges[-1], u[:, 0], side="right")
-        return self._from_normal(index, gaussian_quantile(u[:, 1:]))
+        xp, u, weights, locations, roots = on_host(
+            as_cube(u, self.cube_dim), self.weights, self.locations, self.roots
+        )
+        edges = xp.cumsum(weights)
+        index = xp.searchsorted(edges[:-1] / edges[-1], u[:, 0], side="right")
+        z = gaussian_quantile(u[:, 1:])
+        return jnp.asarray(locations[index] + _color_each(xp, z, roots[index]))
 
     def log_prob(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:
         """The log density."""
@@ -113,16 +123,16 @@ class GaussianMixture(Measure):
         parts = jax.vmap(log_density, (None, 0, 0))(x, self.locations, self.roots)
         return jax.nn.logsumexp(parts, axis=0, b=self.weights[:, None])
 
-    def _from_normal(self, index: Array, z: Array) -> Array:
-        roots = self.roots[index]
-        colored = z * roots if self.diagonal else jnp.einsum("nij,nj->ni", roots, z)
-        return self.locations[index] + colored
-
     def __repr__(self) -> str:
         return (
             f"GaussianMixture(weights={shown(self.weights)}, means={shown(self.locations)}, "
             f"covs={shown(self.spreads)})"
         )
+
+
+def _color_each(xp: Any, z: Any, roots: Any) -> Any:
+    """Standard normal rows `z (n, d)`, each with the covariance of its own root."""
+    return z * roots if roots.ndim == 2 else xp.einsum("nij,nj->ni", roots, z)
 
 
 def _check_weights(weights: Any) -> None:

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.measures._measure import Measure, as_points
+from leadline.measures._measure import Measure, as_points, on_host
 from leadline.numerics import InvalidData
 
 
@@ -92,7 +92,9 @@ class Product(Measure):
         return self._split(x, [m.dim for m in self.measures], "x")
 
     def _split(self, x: Array, sizes: list[int], name: str) -> list[Array]:
-        return jnp.split(as_points(x, sum(sizes), name), np.cumsum(sizes)[:-1], axis=1)
+        xp, x = on_host(as_points(x, sum(sizes), name))
+        blocks = xp.split(x, np.cumsum(sizes)[:-1], axis=1)
+        return [jnp.asarray(block) for block in blocks]
 
     def __repr__(self) -> str:
         return f"Product({list(self.measures)!r})"

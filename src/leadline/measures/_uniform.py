@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.measures._measure import Measure, as_cube, as_points, as_vectors, shown
+from leadline.measures._measure import Measure, as_cube, as_points, as_vectors, on_host, shown
 from leadline.numerics import InvalidData, is_traced
 
 
@@ -55,7 +55,8 @@ class Uniform(Measure):
 
     def quantile(self, u: Float[Array, "n d"]) -> Float[Array, "n d"]:
         """The affine map from the unit cube to the box."""
-        return self.lower + as_cube(u, self.dim) * self.width
+        _, u, lower, upper = on_host(as_cube(u, self.dim), self.lower, self.upper)
+        return jnp.asarray(lower + u * (upper - lower))
 
     def log_prob(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:
         """Minus the log volume inside the box, its faces included."""

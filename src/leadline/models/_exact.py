@@ -23,7 +23,7 @@ from jaxtyping import Array, Float
 
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
-from leadline.models._learning import SCREENING_ROWS, best_coordinates, learn, search_for
+from leadline.models._learning import best_coordinates, learn, search_for
 from leadline.models._mixture import MixturePosterior
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
@@ -53,13 +53,14 @@ from leadline.numerics import (
     solve_lower,
 )
 
+
 class Rows(NamedTuple):
     """Padded data: inputs, targets, known variances, and which rows are real."""
 
-    x: Float[Array | np.ndarray, "n d"]
-    y: Float[Array | np.ndarray, " n"]
-    var: Float[Array | np.ndarray, " n"]
-    mask: Float[Array | np.ndarray, " n"]
+    x: Float[Any, "n d"]
+    y: Float[Any, " n"]
+    var: Float[Any, " n"]
+    mask: Float[Any, " n"]
 
 
 class GP(Parameterized):
@@ -75,7 +76,7 @@ class GP(Parameterized):
 
     kernel: Kernel
     mean: Mean = eqx.field(default=0.0, converter=as_mean)
-    noise: Float[Array, "..."] = positive(1e-2, scales_with="noise", zero=True)
+    noise: Float[Array, ...] = positive(1e-2, scales_with="noise", zero=True)
 
     def __check_init__(self):
         if not isinstance(self.kernel, Kernel):
@@ -143,13 +144,14 @@ class GP(Parameterized):
         y = as_targets(y, x.shape[0])
         var = as_variances(var, x.shape[0])
         search = search_for(self, DataScale.of(x, y), priors=priors, restarts=restarts, seed=seed)
-        few = few_rows(x, y, var, seed)
         rows = as_padded_rows(x, y, var)
         if inference == "maximum":
-            return learn(log_evidence, self, rows, search, few).condition(x, y, var)
+            return learn(log_evidence, self, rows, search).condition(x, y, var)
         if priors is None:
-            raise InvalidData("inference='nuts' needs a prior to sample from: leave priors='default'.")
-        start = best_coordinates(log_evidence, self, rows, search, few)
+            raise InvalidData(
+                "inference='nuts' needs a prior to sample from: leave priors='default'."
+            )
+        start = best_coordinates(log_evidence, self, rows, search)
         gps = sample_log_joint(log_evidence, self, rows, search, start, seed)
         with blas_threads_for(rows.x.shape[0]):
             members = jax.block_until_ready(_condition_each_jit(gps, rows))
@@ -170,17 +172,8 @@ def as_padded_rows(x: Any, y: Any, var: Any = None, size: int | None = None) -> 
     return Rows(pad_rows(x, size), pad_rows(y, size), pad_rows(var, size), row_mask(n, size))
 
 
-def few_rows(x: np.ndarray, y: np.ndarray, var: np.ndarray | None, seed: int) -> Rows | None:
-    """A random part of data that are large, to screen starts with; None if they are small."""
-    n = x.shape[0]
-    if n <= SCREENING_ROWS:
-        return None
-    some = np.random.default_rng(seed).permutation(n)[:SCREENING_ROWS]
-    return as_padded_rows(x[some], y[some], None if var is None else var[some])
-
-
 def log_evidence(gp: GP, rows: Rows) -> Float[Array, ""]:
-    """log p(y | x) with its own gradient."""
+    """Log p(y | x) with its own gradient."""
     return gaussian_log_density(gp.covariance(rows), gp.residual(rows), rows.mask)
 
 
@@ -308,8 +301,8 @@ def _grow(post: ExactPosterior, size: int) -> ExactPosterior:
     old = post.rows.x.shape[0]
     if size == old:
         return post
-    rows = Rows(*(np.asarray(a) for a in post.rows))
-    room = Rows(*(pad_rows(a, size) for a in rows[:3]), row_mask(post.n, size))
+    x, y, var = (pad_rows(np.asarray(a), size) for a in post.rows[:3])
+    room = Rows(x, y, var, row_mask(post.n, size))
     factor = np.eye(size)
     factor[:old, :old] = np.asarray(post.factor)
     weights = np.zeros(size)
@@ -343,7 +336,7 @@ def _power_of_two(m: int) -> int:
 
 _condition_jit = eqx.filter_jit(_condition)
 _condition_each_jit = eqx.filter_jit(_condition_each)
-_marginals_jit = eqx.filter_jit(_marginals)
-_joint_jit = eqx.filter_jit(_joint)
+_marginals_jit: Any = eqx.filter_jit(_marginals)
+_joint_jit: Any = eqx.filter_jit(_joint)
 _extend_jit = eqx.filter_jit(_extend)
 _leave_one_out_jit = eqx.filter_jit(_leave_one_out)

@@ -28,7 +28,7 @@ from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._gaussian import GaussianPosterior
 from leadline.models._laplace_mode import laplace_log_evidence, laplace_mode
-from leadline.models._learning import SCREENING_ROWS, learn, search_for
+from leadline.models._learning import learn, search_for
 from leadline.models._logistic_normal import averaged_log_odds
 from leadline.models._normal import Normal, array_library
 from leadline.numerics import (
@@ -115,11 +115,7 @@ class LaplaceClassifier(Parameterized):
         # Log odds are a pure number: labels have no location or spread to measure them by.
         scale = DataScale(x, 0.0, 1.0)
         search = search_for(self, scale, priors=priors, restarts=restarts, seed=seed)
-        few = None
-        if x.shape[0] > SCREENING_ROWS:
-            some = np.random.default_rng(seed).permutation(x.shape[0])[:SCREENING_ROWS]
-            few = _padded(x[some], z[some], weight[some])
-        gp = learn(log_evidence, self, _padded(x, z, weight), search, few)
+        gp = learn(log_evidence, self, _padded(x, z, weight), search)
         return gp.condition(x, z, weight)
 
 

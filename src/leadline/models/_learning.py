@@ -5,10 +5,12 @@ data's units are gone: a positive parameter is searched by its logarithm, a real
 from where the data put it, in the data's unit. For each parameter, by what it scales with, the
 tables below give starting values, the widest interval worth searching, and a normal prior on the
 free coordinate. The prior on length scales is that of Hvarfner et al. (2024), which grows with the
-square root of the dimension; the others are wide.
+square root of the dimension, centered where its density is highest; the others are wide.
 
 Large data sets are searched twice: from every start on a few rows, then from what that found (and
-from the model's own values) on all rows, where only the best start goes on.
+from the model's own values) on all rows, where only the best start goes on. Without priors the
+evidence has more maxima, and early values say little about late ones: then all starts, the first
+and those that were found, run to their end on all rows.
 
 Notation: `v (p,)` scaled free coordinates, `u = center + unit * v`, `r` starts.
 """
@@ -30,13 +32,13 @@ from leadline.numerics import (
     DataScale,
     InvalidData,
     blas_threads_for,
+    bucket,
     from_free,
     minimize_bounded,
+    pad_rows,
+    row_mask,
     slots,
 )
-
-# Rows that are enough to tell a good start from a bad one.
-SCREENING_ROWS = 64
 
 # For each kind of scaling, in multiples of the natural unit: the starts (one per column), the
 # interval to search, and the center and width of the prior on the logarithm. Lengths also grow with
@@ -46,14 +48,18 @@ _STARTS = {
     "noise": (1e-1, 1e-2, 1e-3),
     "output": (1.0, 1.0, 2.0),
 }
-_INTERVAL = {"input": (1e-3, 1e3), "noise": (1e-8, 1e1), "output": (1e-4, 1e5)}
-_PRIOR = {"input": (np.sqrt(2.0), np.sqrt(3.0)), "noise": (-4.0, 3.0), "output": (0.0, 2.0)}
+_INTERVAL = {"input": (1e-3, 1e5), "noise": (1e-8, 1e1), "output": (1e-4, 1e5)}
+_PRIOR = {"input": (np.sqrt(2.0) - 3.0, np.sqrt(3.0)), "noise": (-4.0, 2.0), "output": (0.0, 1.0)}
 _DEFAULT_STARTS, _DEFAULT_INTERVAL, _DEFAULT_PRIOR = (1.0, 1.0, 1.0), (1e-3, 1e3), (0.0, 2.0)
 _REAL_INTERVAL, _REAL_PRIOR_WIDTH = 20.0, 3.0
 _LOGIT_INTERVAL, _LOGIT_PRIOR_WIDTH = 12.0, 2.0
 
-# After this many evaluations of every start, only the best one goes on.
-_RACE = 20
+# So many rows tell a good start from a bad one.
+_SCREENING_ROWS = 64
+# With priors, after so many evaluations of every start only the best one goes on: on data that were
+# not screened, and on those that were.
+_RACE, _RACE_OF_SCREENED = 20, 1
+_NEVER = 10**9
 
 
 class Search(NamedTuple):
@@ -66,6 +72,12 @@ class Search(NamedTuple):
     prior_precision: Float[np.ndarray, " p"]
     center: Float[np.ndarray, " p"]
     unit: Float[np.ndarray, " p"]
+    thorough: bool
+    seed: int
+
+    def arguments(self, module: Any, data: Any) -> tuple:
+        """What `log_joint` needs besides coordinates."""
+        return module, data, self.prior_mean, self.prior_precision, self.center, self.unit
 
 
 def search_for(
@@ -77,11 +89,16 @@ def search_for(
     found = [
         _coordinates(slot.constraint, np.asarray(slot.get(module)), seen)
         for slot, seen in slots(module, scale)
-        if not slot.fixed
+        if not slot.fixed and seen is not None
     ]
+    columns = len(Search._fields) - 2
     if not found:
-        return Search(np.zeros((1, 0)), *(np.zeros(0),) * 6)
-    search = Search(*(np.concatenate(part, axis=-1) for part in zip(*found, strict=True)))
+        parts = [np.zeros((1, 0)), *[np.zeros(0)] * (columns - 1)]
+    else:
+        parts = [np.concatenate(part, axis=-1) for part in zip(*found, strict=True)]
+    search = Search(*parts, thorough=priors is None, seed=seed)
+    if not found:
+        return search
     starts = search.starts
     if restarts is not None and restarts > starts.shape[0]:
         shape = (restarts - starts.shape[0], starts.shape[1])
@@ -89,11 +106,16 @@ def search_for(
         starts = np.concatenate([starts, random])
     starts = np.clip(starts[:restarts], search.lower, search.upper)
     precision = search.prior_precision * (priors is not None)
-    return search._replace(starts=starts, prior_precision=precision)
+    return search._replace(
+        starts=starts,
+        prior_precision=precision,
+    )
 
 
-def _coordinates(constraint: Constraint, value: np.ndarray, scale: DataScale) -> Search:
-    """The part of a search that one parameter has."""
+def _coordinates(
+    constraint: Constraint, value: np.ndarray, scale: DataScale
+) -> tuple[np.ndarray, ...]:
+    """The arrays of a search, from `starts` to `unit`, that one parameter has."""
     kind = constraint.scales_with or ""
     unit = scale.unit(constraint, value.shape).ravel()
     center = scale.center(constraint, value.shape).ravel()
@@ -109,7 +131,7 @@ def _coordinates(constraint: Constraint, value: np.ndarray, scale: DataScale) ->
         starts = [natural + np.log(m) for m in _STARTS.get(kind, _DEFAULT_STARTS)]
         low, high = np.log(_INTERVAL.get(kind, _DEFAULT_INTERVAL))
         middle, width = _PRIOR.get(kind, _DEFAULT_PRIOR)
-        return Search(
+        return (
             np.stack([own, *starts]),
             natural + low,
             natural + high,
@@ -127,53 +149,52 @@ def _coordinates(constraint: Constraint, value: np.ndarray, scale: DataScale) ->
         own = (value - center) / unit
         reach, width = _REAL_INTERVAL, _REAL_PRIOR_WIDTH
         starts = [zero if kind in ("location", "position") else own] * len(_DEFAULT_STARTS)
-    return Search(
-        np.stack([own, *starts]), -reach * one, reach * one, zero, one / width**2, center, unit
-    )
+    return (np.stack([own, *starts]), -reach * one, reach * one, zero, one / width**2, center, unit)
 
 
-def learn(
-    evidence: Callable[[Any, Any], Array],
-    module: Any,
-    data: Any,
-    search: Search,
-    few: Any = None,
-) -> Any:
+def learn(evidence: Callable[[Any, Any], Array], module: Any, data: Any, search: Search) -> Any:
     """The module with the hyper-parameters that `best_coordinates` finds."""
     if search.lower.size == 0:
         return module
-    best = best_coordinates(evidence, module, data, search, few)
-    return _from_free(module, search.center + search.unit * best)
+    best = best_coordinates(evidence, module, data, search)
+    return _from_free(module, jnp.asarray(search.center + search.unit * best))
 
 
 def best_coordinates(
-    evidence: Callable[[Any, Any], Array],
-    module: Any,
-    data: Any,
-    search: Search,
-    few: Any = None,
+    evidence: Callable[[Any, Any], Array], module: Any, data: Any, search: Search
 ) -> Float[np.ndarray, " p"]:
     """The scaled coordinates that maximize `evidence(module, data)` and the prior.
 
     Args:
         evidence: a module-level function; one program is compiled for it and each shape of data.
         module: the model; its free parameters are learned.
-        data: padded rows with a `mask`.
+        data: a named tuple of padded rows, with a `mask`.
         search: from `search_for`.
-        few: a small part of the data, to tell good starts from bad ones; None if `data` is small.
     """
-    starts = search.starts
-    race = _RACE
+    starts, race = search.starts, _RACE
+    few = _few_rows(data, search.seed)
     if few is not None:
-        found, _ = _search(evidence, module, few, search, starts, race)
-        starts = np.concatenate([starts[:1], found])
-        race = 1
-    found, value = _search(evidence, module, data, search, starts, race)
+        found, _ = _run(evidence, module, few, search, starts, race)
+        starts = np.concatenate([starts if search.thorough else starts[:1], found])
+        race = _RACE_OF_SCREENED
+    race = _NEVER if search.thorough else race
+    found, value = _run(evidence, module, data, search, starts, race)
     return found[int(np.argmin(value))]
 
 
-def _search(evidence, module, data, search: Search, starts: np.ndarray, race: int):
-    args = (module, data, *search[3:])
+def _few_rows(data: Any, seed: int) -> Any:
+    """A random part of data that are large; None if they are small."""
+    n, few = int(np.sum(data.mask)), _SCREENING_ROWS
+    if n <= few:
+        return None
+    some = np.random.default_rng(seed).permutation(n)[:few]
+    size = bucket(few)
+    part = type(data)(*(pad_rows(np.asarray(a)[some], size) for a in data))
+    return part._replace(mask=row_mask(few, size))
+
+
+def _run(evidence, module, data, search: Search, starts: np.ndarray, race: int):
+    args = search.arguments(module, data)
     with blas_threads_for(data.mask.shape[0]):
         found = minimize_bounded(
             _objective(evidence), args, starts, search.lower, search.upper, race=np.asarray(race)

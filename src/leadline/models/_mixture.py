@@ -141,7 +141,7 @@ def mixture(members: list[Posterior], weights: Any = None) -> MixturePosterior:
 # Members are visited one after the other (`lax.map`): they factorize and solve.
 
 
-def _marginals(members: Posterior, xs: Array, noise: bool) -> tuple[Array, Array]:
+def _marginals(members: Posterior, xs: Any, noise: bool) -> tuple[Array, Array]:
     def one(member):
         marginal = member.predict(xs, noise)
         return marginal.mean, marginal.var
@@ -149,7 +149,7 @@ def _marginals(members: Posterior, xs: Array, noise: bool) -> tuple[Array, Array
     return jax.lax.map(one, members)
 
 
-def _draws(post: MixturePosterior, key: Array, xs: Array, n: int) -> Array:
+def _draws(post: MixturePosterior, key: Array, xs: Any, n: int) -> Array:
     pick, draw = jax.random.split(key)
     which = jax.random.choice(pick, post.n_members, (n,), p=jnp.asarray(post.weights))
     keys = jax.random.split(draw, post.n_members)

@@ -4,8 +4,9 @@ Notation: `x (n, d)`, `y (n, p)`, `mask (n, p)` True where an output was observe
 
     Cov[f_a(x), f_b(x')] = sum_q B_q[a, b] k_q(x, x'),      B_q = W_q W_q^T + diag(kappa_q)
 
-One kernel is the intrinsic model (ICM), several with rank-one B_q and no diagonal the semiparametric
-latent factor model (SLFM), several in general the linear model (LCM); Alvarez et al. 2012.
+One kernel is the intrinsic model (ICM), several with rank-one B_q and no diagonal are the
+semiparametric latent factor model (SLFM), several in general the linear model (LCM); Alvarez et al.
+2012.
 
 Every observed value becomes one row of an exact process on inputs with one more column, the number
 of the output, so missing values are simply absent and everything that an exact posterior can do
@@ -23,7 +24,7 @@ from jaxtyping import Array, Float
 
 from leadline.kernels import Coregionalization, Kernel
 from leadline.means import Mean
-from leadline.models._exact import GP, ExactPosterior, Rows, as_padded_rows, few_rows, log_evidence
+from leadline.models._exact import GP, ExactPosterior, Rows, as_padded_rows, log_evidence
 from leadline.models._learning import learn, search_for
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
@@ -34,6 +35,7 @@ from leadline.numerics import (
     Parameterized,
     as_choice,
     as_rows,
+    fixed,
     positive,
     real,
 )
@@ -57,7 +59,7 @@ class MultiGP(Parameterized):
             `rank=1` and several kernels is the SLFM.
         mean: constant mean of each output, (p,) or one number; where `fit` starts.
         noise: noise variance of each output, (p,) or one number; where `fit` starts.
-        coregions: the B of each kernel, where `fit` starts; a mostly shared one if None.
+        coregions: the B of each kernel, where `fit` starts; mostly shared ones if not given.
     """
 
     kernels: tuple[Kernel, ...] = eqx.field(converter=_as_kernels)
@@ -66,7 +68,7 @@ class MultiGP(Parameterized):
     own: bool = eqx.field(static=True, default=True)
     mean: Float[Array, " p"] = real(0.0, scales_with="location")
     noise: Float[Array, " p"] = positive(1e-2, scales_with="noise")
-    coregions: tuple[Coregionalization, ...] | None = eqx.field(default=None, kw_only=True)
+    coregions: tuple[Coregionalization, ...] = eqx.field(default=(), kw_only=True, converter=tuple)
 
     def __post_init__(self):
         if self.outputs < 1 or self.rank < 1:
@@ -75,7 +77,7 @@ class MultiGP(Parameterized):
                 f"rank={self.rank}."
             )
         q = len(_as_kernels(self.kernels))
-        if self.coregions is None:
+        if not self.coregions:
             self.coregions = tuple(
                 _first_coregion(i, self.outputs, self.rank, self.own, 1.0 / q) for i in range(q)
             )
@@ -129,7 +131,7 @@ class MultiGP(Parameterized):
             scaled, DataScale(x, 0.0, 1.0), priors=priors, restarts=restarts, seed=seed
         )
         rows = as_padded_rows(inputs, targets)
-        found = learn(_log_evidence, scaled, rows, search, few_rows(inputs, targets, None, seed))
+        found = learn(_log_evidence, scaled, rows, search)
         return _rescaled(found, shift, unit).condition(x, y, mask)
 
 
@@ -202,9 +204,7 @@ class _StackedGP(GP):
 def stacked_process(gp: MultiGP, columns: int) -> GP:
     """The exact process on inputs with `columns` columns and one more for the output."""
     inputs, output = list(range(columns)), [columns]
-    parts = [
-        k.on(inputs) * c.on(output) for k, c in zip(gp.kernels, gp.coregions, strict=True)
-    ]
+    parts = [k.on(inputs) * c.on(output) for k, c in zip(gp.kernels, gp.coregions, strict=True)]
     kernel = parts[0] if len(parts) == 1 else sum(parts[1:], start=parts[0])
     return _StackedGP(kernel, _OutputMean(gp.mean), gp.noise)
 
@@ -217,7 +217,8 @@ def _first_coregion(i: int, p: int, rank: int, own: bool, share: float) -> Coreg
     """Where the search for B starts: outputs that mostly vary together, ranks that differ."""
     angles = np.arange(p)[:, None] * np.arange(rank)[None, :] + 0.3 * i
     w = np.sqrt(share * (0.7 if own else 1.0) / rank) * np.cos(angles)
-    return Coregionalization(w, np.full(p, 0.3 * share) if own else Fixed(np.zeros(p)))
+    kappa: Any = np.full(p, 0.3 * share) if own else fixed(np.zeros(p))
+    return Coregionalization(w, kappa)
 
 
 def _per_output(value: Any, p: int, name: str) -> Any:

@@ -33,8 +33,8 @@ _POINT_MASS = float(np.finfo(np.float64).tiny)
 class Normal(eqx.Module):
     """Independent normal laws with `mean` and `var` of one shape."""
 
-    mean: Float[Array | np.ndarray, "..."]
-    var: Float[Array | np.ndarray, "..."]
+    mean: Float[Any, ...]
+    var: Float[Any, ...]
 
     @property
     def std(self) -> Any:
@@ -70,8 +70,8 @@ class Normal(eqx.Module):
 class MultivariateNormal(eqx.Module):
     """A joint normal law with `mean (m,)` and `cov (m, m)`."""
 
-    mean: Float[Array | np.ndarray, " m"]
-    cov: Float[Array | np.ndarray, "m m"]
+    mean: Float[Any, " m"]
+    cov: Float[Any, "m m"]
 
     @property
     def marginals(self) -> Normal:
@@ -79,7 +79,7 @@ class MultivariateNormal(eqx.Module):
         np_, _ = array_library(self)
         return Normal(self.mean, np_.maximum(np_.diagonal(self.cov), 0.0))
 
-    def log_prob(self, y: Float[Array | np.ndarray, " m"]) -> Any:
+    def log_prob(self, y: Float[Any, " m"]) -> Any:
         """Log density of a joint value `y (m,)`."""
         if is_traced(self, y):
             return _log_prob(self.cov, y - self.mean, jnp.ones(self.mean.shape))[0]

@@ -33,7 +33,7 @@ def sample_log_joint(
     seed: int,
 ) -> Any:
     """Modules with hyper-parameters drawn from their posterior, stacked along a leading axis."""
-    args = (module, data, *search[3:])
+    args = search.arguments(module, data)
     with blas_threads_for(data.mask.shape[0]):
         v = _run(evidence, args, jnp.asarray(start), jax.random.key(seed))
         modules = _modules(module, v, search.center, search.unit)
@@ -50,12 +50,12 @@ def _run(evidence, args, start: Array, key: Array) -> Float[Array, "s p"]:
 
     warm_key, draw_key = jax.random.split(key)
     warmup = blackjax.window_adaptation(blackjax.nuts, density)
-    (state, parameters), _ = warmup.run(warm_key, start, num_steps=WARMUP)
+    (state, parameters), _ = warmup.run(warm_key, start, WARMUP)  # pyright: ignore[reportCallIssue]
     step = blackjax.nuts(density, **parameters).step
 
     def one(state, key):
         state, _ = step(key, state)
-        return state, state.position
+        return state, state[0]  # its position
 
     _, positions = jax.lax.scan(one, state, jax.random.split(draw_key, DRAWS * THIN))
     return positions[THIN - 1 :: THIN]

@@ -30,7 +30,7 @@ from jaxtyping import Array, Float
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._collapsed_bound import Blocks, bound_at, collapsed_bound, optimal_q
-from leadline.models._exact import Rows, as_padded_rows, few_rows
+from leadline.models._exact import Rows, as_padded_rows
 from leadline.models._gaussian import GaussianPosterior
 from leadline.models._learning import learn, search_for
 from leadline.numerics import (
@@ -119,7 +119,7 @@ class Titsias(Parameterized):
             self._require_noise(var)
         search = search_for(self, DataScale.of(x, y), priors=priors, restarts=restarts, seed=seed)
         rows = as_padded_rows(x, y, var)
-        return learn(elbo, self, rows, search, few_rows(x, y, var, seed)).condition(x, y, var)
+        return learn(elbo, self, rows, search).condition(x, y, var)
 
     def _require_noise(self, var: Any) -> None:
         if not np.min(np.asarray(self.noise) + var) > 0:

@@ -58,7 +58,7 @@ def _value_at_zero(order: float, log_factor: float) -> float:
 
 
 def _log_profile(order: float, w: Array) -> Array:
-    """Log F_order(w) for w > 0."""
+    """log F_order(w) for w > 0."""
     a = abs(order)
     steps = int(np.ceil(a - 0.5))
     mu = a - steps

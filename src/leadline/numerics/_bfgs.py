@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float, Int
 
 _ARMIJO = 1e-4
@@ -51,13 +52,13 @@ class _Lane(NamedTuple):
 def minimize_bounded(
     objective: Callable[[Array, Any], Array],
     args: Any,
-    starts: Float[Array, "r p"],
-    lower: Float[Array, " p"],
-    upper: Float[Array, " p"],
+    starts: Float[Array | np.ndarray, "r p"],
+    lower: Float[Array | np.ndarray, " p"],
+    upper: Float[Array | np.ndarray, " p"],
     *,
-    tolerance: Float[Array, ""] | float = 1e-4,
-    race: Int[Array, ""] | int = 1_000_000,
-    max_evaluations: Int[Array, ""] | int = 200,
+    tolerance: Any = 1e-4,
+    race: Any = 1_000_000,
+    max_evaluations: Any = 200,
 ) -> Minima:
     """Minimize `objective(u, args)` in a box from each row of `starts`.
 
@@ -127,7 +128,7 @@ def _advance(lane, trial, value, gradient, *, lower, upper, tolerance, limit):
     finite = jnp.isfinite(value) & jnp.all(jnp.isfinite(gradient))
     accept = finite & (value <= lane.value + _ARMIJO * promised) & ~lane.done
 
-    # BFGS update of the inverse Hessian, skipped where the curvature along the step is not positive.
+    # BFGS update of the inverse Hessian, skipped where there is no curvature along the step.
     change = gradient - lane.gradient
     curvature = moved @ change
     usable = accept & (curvature > 1e-12 * jnp.linalg.norm(moved) * jnp.linalg.norm(change))

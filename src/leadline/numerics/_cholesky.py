@@ -1,7 +1,7 @@
 """Factorizations of covariance matrices: the jitter policy, extension, and the inverse.
 
-Notation: `a (n, n)` symmetric positive semi-definite, `l (n, n)` lower with `l l^T = a`; `mask (n,)`
-1 for real rows, 0 for padded ones, which are rows of the identity.
+Notation: `a (n, n)` symmetric positive semi-definite, `l (n, n)` lower with `l l^T = a`;
+`mask (n,)` 1 for real rows, 0 for padded ones, which are rows of the identity.
 
 The jitter policy is the same everywhere. No jitter first; where the factorization fails, 1e-10 of
 the mean diagonal, then tenfold up to 1e-4; then the factor is NaN, which `require_factor` turns
@@ -72,7 +72,7 @@ def _jittered(a: Float[Array, "n n"], unit: Float[Array, " n"]) -> Float[Array, 
 
 @_jittered.defjvp
 def _jittered_jvp(primals, tangents):
-    """d l = l phi(l^-1 da l^-T), phi the lower half (Murray 2016); the jitter counts as constant.
+    """With phi the lower half, dl = l phi(l^-1 da l^-T) (Murray 2016); the jitter is constant.
 
     JAX has no reverse mode through a `while_loop`, even if it never turns.
     """
@@ -95,18 +95,18 @@ def require_factor(l: Any, name: str, cause: str, n: int | None = None) -> None:
         )
 
 
-def solve_lower(l: Float[Array, "n n"], b: Float[Array, "n *s"]) -> Float[Array, "n *s"]:
+def solve_lower(l: Float[Array, "n n"], b: Float[Array, "n ..."]) -> Float[Array, "n ..."]:
     """Solve `l z = b`."""
     return jax.scipy.linalg.solve_triangular(l, b, lower=True)
 
 
-def solve_factored(l: Float[Array, "n n"], b: Float[Array, "n *s"]) -> Float[Array, "n *s"]:
+def solve_factored(l: Float[Array, "n n"], b: Float[Array, "n ..."]) -> Float[Array, "n ..."]:
     """Solve `l l^T z = b`."""
     return jax.scipy.linalg.cho_solve((l, True), b)
 
 
 def log_determinant(l: Float[Array, "n n"]) -> Float[Array, ""]:
-    """log |l l^T|."""
+    """Log |l l^T|."""
     return 2.0 * jnp.sum(jnp.log(jnp.diagonal(l)))
 
 

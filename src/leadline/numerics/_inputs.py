@@ -12,13 +12,14 @@ from typing import Any
 
 import jax
 import numpy as np
+from jax.core import Tracer
 
 from leadline.numerics._errors import InvalidData
 
 
 def is_traced(*values: Any) -> bool:
     """Whether any leaf is a tracer: then checks, padding and host code are skipped."""
-    return any(isinstance(leaf, jax.core.Tracer) for leaf in jax.tree.leaves(values))
+    return any(isinstance(leaf, Tracer) for leaf in jax.tree.leaves(values))
 
 
 def as_rows(x: Any, name: str = "x", columns: int | None = None, minimum: int = 1) -> np.ndarray:
@@ -81,8 +82,8 @@ def _require_finite(a: np.ndarray, name: str) -> None:
     if bad.any():
         where = tuple(int(i) for i in np.argwhere(bad)[0])
         raise InvalidData(
-            f"{name} must be finite, but {int(bad.sum())} of its {a.size} values are not: the first "
-            f"is {a[where]} at {name}{list(where)}."
+            f"{name} must be finite, but {int(bad.sum())} of its {a.size} values are not: "
+            f"the first is {a[where]} at {name}{list(where)}."
         )
 
 

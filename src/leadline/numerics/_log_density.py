@@ -25,7 +25,7 @@ _LOG_2PI = float(np.log(2.0 * np.pi))
 def gaussian_log_density(
     a: Float[Array, "n n"], r: Float[Array, " n"], mask: Float[Array, " n"]
 ) -> Float[Array, ""]:
-    """log N(r | 0, a) over the rows where `mask` is 1."""
+    """Log N(r | 0, a) over the rows where `mask` is 1."""
     l = cholesky(a, mask)
     return log_density_factored(l, r, solve_factored(l, r), mask)
 
@@ -33,7 +33,7 @@ def gaussian_log_density(
 def log_density_factored(
     l: Float[Array, "n n"], r: Float[Array, " n"], w: Float[Array, " n"], mask: Float[Array, " n"]
 ) -> Float[Array, ""]:
-    """log N(r | 0, l l^T), given `w = (l l^T)^-1 r`."""
+    """Log N(r | 0, l l^T), given `w = (l l^T)^-1 r`."""
     return -0.5 * (r @ w + log_determinant(l) + jnp.sum(mask) * _LOG_2PI)
 
 

@@ -101,9 +101,8 @@ def test_a_kernel_much_narrower_than_the_gaussian():
     # The limit: the kernel's integral times the density at zero, here to first order in l^2.
     limit = 16.0 / 3.0 / np.sqrt(5.0) * 1e-3 * stats.norm(30.0, 10.0).pdf(0.0)
     assert kappa(2.5, 30.0, 100.0, 1e-3) == pytest.approx(limit, rel=1e-6)
-    # Negative control: the recursion alone is not even positive, or at least a thousand times off.
-    naive = naive_kappa52(30.0, 100.0, 1e-3)
-    assert naive < 0.0 or abs(np.log(naive / 1.05706e-6)) > np.log(1e3)
+    # Negative control: the recursion alone is not even positive.
+    assert naive_kappa52(30.0, 100.0, 1e-3) < 0.0
 
 
 @ORDERS

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from leadline import Unsupported
+from leadline import InvalidData, Unsupported
 from leadline.measures import (
     Beta,
     Dirichlet,
@@ -296,6 +296,18 @@ def test_measures_can_be_built_from_traced_parameters():
     slope = jax.jit(jax.grad(log_prob))(jnp.zeros((2, 2)), jnp.ones((2, 2)))
     np.testing.assert_allclose(slope.sum(axis=0), [0.1, 0.2], rtol=1e-12)
 
+    # Some parameters traced, the others not: those are still checked.
+    def partly(mean):
+        x = jnp.ones((1, 2))
+        mixture = GaussianMixture([0.5, 0.5], mean[None] * jnp.ones((2, 1)), np.stack([COV, COV]))
+        box = Uniform([-1.0, -1.0], 1.0 + mean)
+        return (Gaussian(mean, COV).log_prob(x) - mixture.log_prob(x) + box.log_prob(x))[0]
+
+    slope = jax.jit(jax.grad(partly))(jnp.asarray([1.0, 2.0]))
+    np.testing.assert_allclose(slope, [-1.0 / 3.0, -1.0 / 4.0], atol=1e-12)
+    with pytest.raises(InvalidData, match="positive definite"):
+        jax.jit(lambda mean: Gaussian(mean, -COV).log_prob(mean[None]))(jnp.zeros(2))
+
     def log_volume(cov, width):
         x = jnp.zeros((1, 2))
         return (Gaussian([0.0, 0.0], cov).log_prob(x) + Uniform(-width, width).log_prob(x))[0]
@@ -303,6 +315,18 @@ def test_measures_can_be_built_from_traced_parameters():
     slopes = jax.jit(jax.grad(log_volume, (0, 1)))(jnp.eye(2), jnp.full(2, 2.0))
     np.testing.assert_allclose(slopes[0], -0.5 * np.eye(2), atol=1e-12)
     np.testing.assert_allclose(slopes[1], [-0.5, -0.5], atol=1e-12)
+
+
+def test_points_inside_traced_functions():
+    """A measure that is closed over gives its points; one that is traced, if quantiles trace."""
+    for measure in (MEASURES["Beta"], MEASURES["Dirichlet"], MEASURES["Product with a mixture"]):
+        inside = jax.jit(lambda measure=measure: measure.qmc(64, 0))()
+        np.testing.assert_allclose(inside, measure.qmc(64, 0), rtol=1e-12)
+    for name in ("Gaussian full", "GaussianMixture full", "LogNormal", "Uniform"):
+        points = jax.jit(lambda measure: measure.qmc(64, 0))(MEASURES[name])
+        np.testing.assert_allclose(points, MEASURES[name].qmc(64, 0), rtol=1e-9, atol=1e-12)
+    with pytest.raises(Unsupported, match="quantile of Beta is computed on the host"):
+        jax.jit(lambda measure: measure.qmc(64, 0))(MEASURES["Beta"])
 
 
 def test_representations_are_short_and_show_the_numbers():

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import equinox as eqx
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 import leadline as ll
 from leadline import kernels as k
 from leadline.models._exact import as_padded_rows, log_evidence
-from leadline.numerics import from_free, to_free
+from leadline.models._learning import search_for
+from leadline.numerics import DataScale, from_free, to_free
 
 N = 25
 RNG = np.random.default_rng(0)
@@ -52,7 +54,7 @@ def test_gradient_of_the_evidence(name, duplicates):
     np.testing.assert_allclose(gradient / scale, differences / scale, rtol=0, atol=1e-6)
 
 
-@eqx.filter_jit
+@partial(jax.jit, compiler_options={"xla_backend_optimization_level": 0})
 def evidence_around(gp, rows, u, nearby):
     def value(u):
         return log_evidence(from_free(gp, u), rows)
@@ -182,15 +184,22 @@ def test_the_noise_that_made_the_data_is_learned():
 
 
 def test_large_data_are_searched_in_two_passes():
-    """More rows than the screening takes: at least as good as from the model's own values."""
-    x = np.random.default_rng(1).uniform(size=(90, 2))
-    y = np.sin(6.0 * x[:, 0]) + x[:, 1]
-    post = model().fit(x, y, priors=None)
-    alone = model().fit(x, y, priors=None, restarts=1)
-    assert post.log_evidence >= alone.log_evidence - 0.1
-    np.testing.assert_allclose(post.predict(x).mean, y, atol=0.05)
+    """More rows than the screening takes: a maximum over all rows is found."""
+    rng = np.random.default_rng(1)
+    x = rng.uniform(size=(70, 3))
+    y = np.sin(6.0 * x[:, 0]) + x[:, 1] + 0.1 * rng.normal(size=70)
+    gp = ll.GP(2.0 * k.Matern32([0.7, 1.1, 1.6]), noise=1e-2)
+    post = gp.fit(x, y, priors=None)
+    assert post.log_evidence > gp.condition(x, y).log_evidence + 10.0
+    np.testing.assert_allclose(post.predict(x).mean, y, atol=0.4)
+    # A local maximum: no coordinate can be improved much.
+    rows, u = as_padded_rows(x, y), np.asarray(to_free(post.gp))
+    steps = 0.1 * np.concatenate([np.eye(u.size), -np.eye(u.size)])
+    _, values = evidence_around(post.gp, rows, u, u + steps)
+    assert np.max(values) < post.log_evidence + 0.1
 
 
+@pytest.mark.slow
 def test_learning_with_a_free_mean_function():
     """A slope is learned by the mean, so that predictions far away follow it."""
     x = np.random.default_rng(1).uniform(size=(N, 2))
@@ -199,3 +208,26 @@ def test_learning_with_a_free_mean_function():
     post = gp.fit(x, y)
     np.testing.assert_allclose(post.gp.mean.slope, [3.0, -2.0], atol=0.3)
     assert jnp.ndim(post.gp.mean.value) == 0
+
+
+def test_where_the_search_begins_and_ends():
+    """Finite starts inside finite bounds for every kind of parameter, the model's own first."""
+    kernel = 2.0 * k.Matern52([0.4, 0.9]) * k.Categorical(0.3).on(0) + k.Linear()
+    gp = ll.GP(kernel, mean=ll.means.Quadratic([0.1, 0.2], [1.0, 2.0]), noise=0.0)
+    scale = DataScale.of(X, Y)
+    search = search_for(gp, scale, priors="default", restarts=None, seed=0)
+    for part in search:
+        assert np.isfinite(part).all()
+    assert np.all(search.lower < search.upper)
+    assert np.all((search.starts >= search.lower) & (search.starts <= search.upper))
+    own = np.asarray(to_free(gp))
+    first = search.center + search.unit * search.starts[0]
+    inside = np.isfinite(own)
+    np.testing.assert_allclose(first[inside], own[inside], atol=1e-12)
+    assert np.sum(~inside) == 1  # the logarithm of no noise
+    assert np.all(search.prior_precision > 0)
+    without = search_for(gp, scale, priors=None, restarts=7, seed=0)
+    np.testing.assert_array_equal(without.prior_precision, 0.0)
+    assert without.starts.shape == (7, own.size)
+    one = search_for(gp, scale, priors=None, restarts=1, seed=0)
+    np.testing.assert_array_equal(one.starts, search.starts[:1])

@@ -147,8 +147,8 @@ def _gaussian_double_mean(measure: Gaussian, term: SeparableTerm) -> Array:
 
 
 def _mixture_mean(measure: GaussianMixture, term: SeparableTerm, x: Array) -> Array:
-    parts = jax.vmap(lambda m, s: _smoothed(term, m - x, s))(measure.locations, measure.spreads)
-    return measure.weights @ parts
+    each = _for_each(measure, lambda m, s: _smoothed(term, m - x, s))
+    return measure.weights @ each(measure.locations, measure.spreads)
 
 
 def _mixture_double_mean(measure: GaussianMixture, term: SeparableTerm) -> Array:
@@ -156,10 +156,20 @@ def _mixture_double_mean(measure: GaussianMixture, term: SeparableTerm) -> Array
 
     The printed formula (Naiff 2019, 4.23) has only the pairs of a component with itself.
     """
-    delta = measure.locations[:, None] - measure.locations[None, :]
-    spread = measure.spreads[:, None] + measure.spreads[None, :]
-    pair = jax.vmap(jax.vmap(lambda m, s: _smoothed(term, m[None], s)[0]))
-    return measure.weights @ pair(delta, spread) @ measure.weights
+    k = measure.weights.shape[0]
+    i, j = np.divmod(np.arange(k * k), k)
+    each = _for_each(measure, lambda m, s: _smoothed(term, m[None], s)[0])
+    pairs = each(
+        measure.locations[i] - measure.locations[j], measure.spreads[i] + measure.spreads[j]
+    )
+    return (measure.weights[i] * measure.weights[j]) @ pairs
+
+
+def _for_each(measure: GaussianMixture, function: Callable) -> Callable:
+    """`function` along the first axis; one by one where it factorizes matrices."""
+    if measure.diagonal:
+        return jax.vmap(function)
+    return lambda *arrays: jax.lax.map(lambda some: function(*some), arrays)
 
 
 def _smoothed(term: SeparableTerm, delta: Array, spread: Array) -> Array:

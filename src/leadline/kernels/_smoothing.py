@@ -9,7 +9,7 @@ Notation: `kappa(delta, s2) = E[k(tau)]`, `tau ~ N(delta, s2)`, for k of unit le
     I_n = M_n(delta) + M_n(-delta),   J_n = M_n(delta) - M_n(-delta).
 
 The recursions for h_1 and h_2 cancel where `a` is very negative (a kernel much narrower than the
-Gaussian), down to answers like -991 for 1e-6; an asymptotic series takes over there.
+Gaussian), down to negative answers; an asymptotic series takes over there.
 """
 
 from __future__ import annotations

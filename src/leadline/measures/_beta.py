@@ -15,6 +15,7 @@ from leadline.measures._measure import (
     as_cube,
     as_points,
     as_vectors,
+    require_host,
     require_positive,
     shown,
 )
@@ -50,11 +51,12 @@ class Beta(Measure):
         """Draw `n` independent points."""
         return jax.random.beta(key, self.a, self.b, (n, self.dim))
 
-    def quantile(self, u: Float[Array, "n d"]) -> Float[Array, "n d"]:
+    def quantile(self, u: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n d"]:
         """The quantile of each coordinate, computed on the host: it does not trace."""
         from scipy.special import betaincinv
 
         u = as_cube(u, self.dim)
+        require_host(self, u)
         return jnp.asarray(betaincinv(np.asarray(self.a), np.asarray(self.b), np.asarray(u)))
 
     def log_prob(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:

@@ -19,6 +19,7 @@ from leadline.measures._measure import (
     as_cube,
     as_points,
     as_vectors,
+    require_host,
     require_positive,
     shown,
 )
@@ -60,11 +61,11 @@ class Dirichlet(Measure):
         """Draw `n` independent points."""
         return jax.random.dirichlet(key, self.concentration, (n,))
 
-    def quantile(self, u: Float[Array, "n d"]) -> Float[Array, "n d"]:
+    def quantile(self, u: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n d"]:
         """Gamma quantiles divided by their sum; computed on the host: it does not trace."""
-        log_gamma = _log_gamma_quantile(
-            np.asarray(self.concentration), np.asarray(as_cube(u, self.dim))
-        )
+        u = as_cube(u, self.dim)
+        require_host(self, u)
+        log_gamma = _log_gamma_quantile(np.asarray(self.concentration), np.asarray(u))
         weights = np.exp(log_gamma - np.max(log_gamma, axis=1, keepdims=True))
         return jnp.asarray(weights / np.sum(weights, axis=1, keepdims=True))
 

@@ -18,6 +18,7 @@ from leadline.measures._measure import (
     as_arguments,
     as_cube,
     as_points,
+    broadcast,
     gaussian_quantile,
     on_host,
     require_positive,
@@ -52,11 +53,10 @@ class Gaussian(Measure):
                 f"cov must be one number, {d} variances or a {d} x {d} matrix to go with mean "
                 f"{mean.shape}, got shape {cov.shape}."
             )
-        xp = jnp if is_traced(mean, cov) else np
         if cov.ndim == 0 or d == 1:
-            cov = xp.broadcast_to(cov.reshape(-1), (d,))
-        self.location = jnp.asarray(xp.broadcast_to(mean, (d,)))
-        self.spread, self.root = factor(cov)
+            cov = broadcast(cov.reshape(-1), (d,))
+        self.location = jnp.asarray(broadcast(mean, (d,)))
+        self.spread, self.root = map(jnp.asarray, factor(cov))
 
     @property
     def dim(self) -> int:
@@ -82,7 +82,7 @@ class Gaussian(Measure):
         """Draw `n` independent points."""
         return self.location + color(jax.random.normal(key, (n, self.dim)), self.root)
 
-    def quantile(self, u: Float[Array, "n d"]) -> Float[Array, "n d"]:
+    def quantile(self, u: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n d"]:
         """Normal quantiles, colored by the Cholesky factor: coordinate i depends on u[:, :i+1]."""
         _, u, location, root = on_host(as_cube(u, self.dim), self.location, self.root)
         return jnp.asarray(location + color(gaussian_quantile(u), root))
@@ -95,13 +95,13 @@ class Gaussian(Measure):
         return f"Gaussian(mean={shown(self.location)}, cov={shown(self.spread)})"
 
 
-def factor(spread: Any, name: str = "cov") -> tuple[Array, Array]:
+def factor(spread: Any, name: str = "cov") -> tuple[Any, Any]:
     """A covariance, checked and symmetric, and its root; `(d,)` variances or `(d, d)`."""
     if is_traced(spread):
         return spread, traced_root(spread, diagonal=spread.ndim == 1)
     if spread.ndim == 1:
         require_positive(**{name: spread})
-        return jnp.asarray(spread), jnp.asarray(np.sqrt(spread))
+        return spread, np.sqrt(spread)
     gap = np.abs(spread - spread.T)
     if gap.max() > 1e-8 * np.abs(spread).max():
         i, j = np.unravel_index(int(np.argmax(gap)), gap.shape)
@@ -117,7 +117,7 @@ def factor(spread: Any, name: str = "cov") -> tuple[Array, Array]:
             f"{name} must be positive definite, but its smallest eigenvalue is "
             f"{np.linalg.eigvalsh(spread)[0]:g}."
         ) from error
-    return jnp.asarray(spread), jnp.asarray(root)
+    return spread, root
 
 
 def traced_root(spread: Array, *, diagonal: bool) -> Array:

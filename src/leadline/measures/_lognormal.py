@@ -6,6 +6,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.measures._measure import (
@@ -55,7 +56,7 @@ class LogNormal(Measure):
         """Draw `n` independent points."""
         return jnp.exp(self.log_mean + self.log_std * jax.random.normal(key, (n, self.dim)))
 
-    def quantile(self, u: Float[Array, "n d"]) -> Float[Array, "n d"]:
+    def quantile(self, u: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n d"]:
         """The quantile of each coordinate."""
         xp, u, mean, std = on_host(as_cube(u, self.dim), self.log_mean, self.log_std)
         return jnp.asarray(xp.exp(mean + std * gaussian_quantile(u)))

@@ -56,13 +56,13 @@ class Measure(eqx.Module):
         """How many uniform numbers `from_cube` turns into one point; usually d."""
         return self.dim
 
-    def from_cube(self, u: Float[Array, "n c"]) -> Float[Array, "n d"]:
+    def from_cube(self, u: Float[Array | np.ndarray, "n c"]) -> Float[Array, "n d"]:
         """Points of this measure from uniform points in the cube of `cube_dim` dimensions."""
         return self.quantile(u)
 
     def qmc(self, n: int, seed: int | Array) -> Float[Array, "n d"]:
         """`n` quasi-random points: scrambled Sobol, best when `n` is a power of two."""
-        return self.from_cube(jnp.asarray(sobol(n, self.cube_dim, seed)))
+        return self.from_cube(sobol(n, self.cube_dim, seed))
 
     def __getattr__(self, name: str) -> Any:
         if name in ABILITIES:
@@ -73,11 +73,12 @@ class Measure(eqx.Module):
 
 
 def as_arguments(**values: Any) -> list[Any]:
-    """Arguments as finite float64 arrays: NumPy's, or JAX's if any of them is traced."""
-    if is_traced(*values.values()):
-        return [jnp.asarray(v, dtype=jnp.float64) for v in values.values()]
+    """Arguments as float64 arrays: NumPy's, checked to be finite, or JAX's where traced."""
     arrays = []
     for name, value in values.items():
+        if is_traced(value):
+            arrays.append(jnp.asarray(value, dtype=jnp.float64))
+            continue
         try:
             array = np.asarray(value, dtype=np.float64)
         except (TypeError, ValueError) as error:
@@ -98,8 +99,12 @@ def as_vectors(**values: Any) -> list[Any]:
             f"{' and '.join(values)} must be numbers or vectors of one length, got {given}."
         )
     d = lengths.pop() if lengths else 1
-    xp = jnp if is_traced(*arrays) else np
-    return [xp.broadcast_to(a, (d,)) for a in arrays]
+    return [broadcast(a, (d,)) for a in arrays]
+
+
+def broadcast(a: Any, shape: tuple[int, ...]) -> Any:
+    """`a` repeated to a shape, on the host unless it is traced."""
+    return (jnp if is_traced(a) else np).broadcast_to(a, shape)
 
 
 def require_positive(**values: Any) -> None:
@@ -110,15 +115,18 @@ def require_positive(**values: Any) -> None:
             raise InvalidData(f"{name} must be positive, but {name}[{i}] = {value[i]:g}.")
 
 
-def as_points(x: Any, columns: int, name: str = "x") -> Array:
-    """Points `(n, columns)`, or an error that says what was given."""
-    x = jnp.asarray(x)
+def as_points(x: Any, columns: int, name: str = "x") -> Any:
+    """Points `(n, columns)`, or an error that says what was given.
+
+    NumPy arrays stay what they are: inside a traced function they can still be used on the host.
+    """
+    x = x if isinstance(x, jax.Array) else np.asarray(x)
     if x.ndim != 2 or x.shape[1] != columns:
         raise InvalidData(f"{name} must have shape (n, {columns}), got {x.shape}.")
     return x
 
 
-def as_cube(u: Any, columns: int) -> Array:
+def as_cube(u: Any, columns: int) -> Any:
     """Points of the unit cube `(n, columns)`."""
     u = as_points(u, columns, "u")
     if not is_traced(u):
@@ -138,6 +146,15 @@ def on_host(*arrays: Any) -> tuple[Any, ...]:
     if is_traced(*arrays):
         return jnp, *arrays
     return np, *map(np.asarray, arrays)
+
+
+def require_host(measure: Measure, *arrays: Any) -> None:
+    """Raise if a quantile that only the host can compute is asked of traced values."""
+    if is_traced(measure, *arrays):
+        raise Unsupported(
+            f"The quantile of {type(measure).__name__} is computed on the host: ask for it outside "
+            "of traced functions, or let them close over the measure instead of taking it."
+        )
 
 
 def gaussian_quantile(u: Any) -> Any:

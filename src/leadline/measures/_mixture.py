@@ -19,6 +19,7 @@ from leadline.measures._measure import (
     as_arguments,
     as_cube,
     as_points,
+    broadcast,
     gaussian_quantile,
     on_host,
     shown,
@@ -59,12 +60,11 @@ class GaussianMixture(Measure):
             raise InvalidData(
                 f"covs must have shape ({k}, {d}), ({k}, {d}, {d}) or ({k},), got {covs.shape}."
             )
-        traced = is_traced(weights, means, covs)
         if covs.ndim == 1 or d == 1:
-            covs = (jnp if traced else np).broadcast_to(covs.reshape(k, -1), (k, d))
+            covs = broadcast(covs.reshape(k, -1), (k, d))
         _check_weights(weights)
         self.weights, self.locations = jnp.asarray(weights), jnp.asarray(means)
-        if traced:
+        if is_traced(covs):
             self.spreads, self.roots = covs, traced_root(covs, diagonal=covs.ndim == 2)
         else:
             pairs = [factor(covs[j], f"covs[{j}]") for j in range(k)]
@@ -107,7 +107,7 @@ class GaussianMixture(Measure):
         z = jax.random.normal(noise, (n, self.dim))
         return self.locations[index] + _color_each(jnp, z, self.roots[index])
 
-    def from_cube(self, u: Float[Array, "n c"]) -> Float[Array, "n d"]:
+    def from_cube(self, u: Float[Array | np.ndarray, "n c"]) -> Float[Array, "n d"]:
         """The first column chooses components by their cumulative weights."""
         xp, u, weights, locations, roots = on_host(
             as_cube(u, self.cube_dim), self.weights, self.locations, self.roots
@@ -120,7 +120,7 @@ class GaussianMixture(Measure):
     def log_prob(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:
         """The log density."""
         x = as_points(x, self.dim)
-        parts = jax.vmap(log_density, (None, 0, 0))(x, self.locations, self.roots)
+        parts = jax.lax.map(lambda c: log_density(x, *c), (self.locations, self.roots))
         return jax.nn.logsumexp(parts, axis=0, b=self.weights[:, None])
 
     def __repr__(self) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.measures._measure import Measure, as_points, on_host
+from leadline.measures._measure import Measure, as_points
 from leadline.numerics import InvalidData
 
 
@@ -53,7 +55,7 @@ class Product(Measure):
             [m.sample(k, n) for m, k in zip(self.measures, keys, strict=True)], axis=1
         )
 
-    def from_cube(self, u: Float[Array, "n c"]) -> Float[Array, "n d"]:
+    def from_cube(self, u: Float[Array | np.ndarray, "n c"]) -> Float[Array, "n d"]:
         """Each block from its own columns: one point set for all, not one for each."""
         blocks = self._split(u, [m.cube_dim for m in self.measures], "u")
         return jnp.concatenate(
@@ -65,7 +67,7 @@ class Product(Measure):
         """`quantile(u)`: the quantiles of the blocks, each from its own columns."""
         functions = [m.quantile for m in self.measures]
 
-        def quantile(u: Float[Array, "n d"]) -> Float[Array, "n d"]:
+        def quantile(u: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n d"]:
             blocks = self.blocks(u)
             return jnp.concatenate(
                 [f(block) for f, block in zip(functions, blocks, strict=True)], axis=1
@@ -87,14 +89,14 @@ class Product(Measure):
 
         return log_prob
 
-    def blocks(self, x: Float[Array, "n d"]) -> list[Float[Array, "n _"]]:
+    def blocks(self, x: Float[Array | np.ndarray, "n d"]) -> list[Any]:
         """The columns of each measure."""
         return self._split(x, [m.dim for m in self.measures], "x")
 
-    def _split(self, x: Array, sizes: list[int], name: str) -> list[Array]:
-        xp, x = on_host(as_points(x, sum(sizes), name))
-        blocks = xp.split(x, np.cumsum(sizes)[:-1], axis=1)
-        return [jnp.asarray(block) for block in blocks]
+    def _split(self, x: Any, sizes: list[int], name: str) -> list[Any]:
+        x = as_points(x, sum(sizes), name)
+        starts = np.cumsum([0, *sizes])
+        return [x[:, a:b] for a, b in itertools.pairwise(starts.tolist())]
 
     def __repr__(self) -> str:
         return f"Product({list(self.measures)!r})"

@@ -53,7 +53,7 @@ class Uniform(Measure):
         """Draw `n` independent points."""
         return self.quantile(jax.random.uniform(key, (n, self.dim)))
 
-    def quantile(self, u: Float[Array, "n d"]) -> Float[Array, "n d"]:
+    def quantile(self, u: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n d"]:
         """The affine map from the unit cube to the box."""
         _, u, lower, upper = on_host(as_cube(u, self.dim), self.lower, self.upper)
         return jnp.asarray(lower + u * (upper - lower))

@@ -31,6 +31,7 @@ from leadline.numerics import (
     Constraint,
     DataScale,
     InvalidData,
+    Minima,
     blas_threads_for,
     bucket,
     from_free,
@@ -54,12 +55,17 @@ _DEFAULT_STARTS, _DEFAULT_INTERVAL, _DEFAULT_PRIOR = (1.0, 1.0, 1.0), (1e-3, 1e3
 _REAL_INTERVAL, _REAL_PRIOR_WIDTH = 20.0, 3.0
 _LOGIT_INTERVAL, _LOGIT_PRIOR_WIDTH = 12.0, 2.0
 
+# How many starts there are unless the user says: the last one, of long length scales, only pays
+# where no prior speaks for shorter ones.
+_RESTARTS = {"default": 3, None: 4}
 # So many rows tell a good start from a bad one.
 _SCREENING_ROWS = 64
 # With priors, after so many evaluations of every start only the best one goes on: on data that were
 # not screened, and on those that were.
-_RACE, _RACE_OF_SCREENED = 20, 1
+_RACE, _RACE_OF_SCREENED = 12, 1
 _NEVER = 10**9
+# Nats that are worth another step: without priors, and with them.
+_TOLERANCE = 1e-4, 1e-3
 
 
 class Search(NamedTuple):
@@ -100,15 +106,14 @@ def search_for(
     if not found:
         return search
     starts = search.starts
-    if restarts is not None and restarts > starts.shape[0]:
+    restarts = _RESTARTS[priors] if restarts is None else restarts
+    if restarts > starts.shape[0]:
         shape = (restarts - starts.shape[0], starts.shape[1])
         random = starts[2] + np.random.default_rng(seed).normal(size=shape)
         starts = np.concatenate([starts, random])
-    starts = np.clip(starts[:restarts], search.lower, search.upper)
-    precision = search.prior_precision * (priors is not None)
     return search._replace(
-        starts=starts,
-        prior_precision=precision,
+        starts=np.clip(starts[:restarts], search.lower, search.upper),
+        prior_precision=search.prior_precision * (priors is not None),
     )
 
 
@@ -174,12 +179,11 @@ def best_coordinates(
     starts, race = search.starts, _RACE
     few = _few_rows(data, search.seed)
     if few is not None:
-        found, _ = _run(evidence, module, few, search, starts, race)
-        starts = np.concatenate([starts if search.thorough else starts[:1], found])
+        found = _run(evidence, module, few, search, starts, race)
+        starts = np.concatenate([starts if search.thorough else starts[:1], found.u])
         race = _RACE_OF_SCREENED
-    race = _NEVER if search.thorough else race
-    found, value = _run(evidence, module, data, search, starts, race)
-    return found[int(np.argmin(value))]
+    found = _run(evidence, module, data, search, starts, _NEVER if search.thorough else race)
+    return found.u[int(np.argmin(found.value))]
 
 
 def _few_rows(data: Any, seed: int) -> Any:
@@ -193,14 +197,19 @@ def _few_rows(data: Any, seed: int) -> Any:
     return part._replace(mask=row_mask(few, size))
 
 
-def _run(evidence, module, data, search: Search, starts: np.ndarray, race: int):
-    args = search.arguments(module, data)
+def _run(evidence: Any, module: Any, data: Any, search: Search, starts: Any, race: int) -> Minima:
+    tolerance = _TOLERANCE[0 if search.thorough else 1]
     with blas_threads_for(data.mask.shape[0]):
         found = minimize_bounded(
-            _objective(evidence), args, starts, search.lower, search.upper, race=np.asarray(race)
+            _objective(evidence),
+            search.arguments(module, data),
+            starts,
+            search.lower,
+            search.upper,
+            tolerance=np.asarray(tolerance),
+            race=np.asarray(race),
         )
-        found = jax.device_get(found)
-    return found.u, found.value
+        return jax.device_get(found)
 
 
 def log_joint(evidence: Callable[[Any, Any], Array], v: Array, args: Any) -> Array:

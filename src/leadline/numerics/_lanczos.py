@@ -54,7 +54,7 @@ def lanczos_logdet(
 
     z = jax.random.rademacher(key, (n, probes), dtype=jnp.float64)
     alpha, beta = tridiagonalize(product, z, min(depth, n))
-    forms = n * jax.vmap(_first_entry_of_log)(alpha.T, beta.T)
+    forms = n * jax.lax.map(lambda t: _first_entry_of_log(*t), (alpha.T, beta.T))
     value, std_error = jnp.mean(forms), jnp.std(forms, ddof=1) / jnp.sqrt(probes)
     if preconditioner is not None:
         value = value + preconditioner.logdet

@@ -18,7 +18,7 @@ from tests.kernels.registry import KERNELS, gram, inputs
 
 import leadline as ll
 from leadline import kernels as k
-from leadline.models._exact import ExactPosterior, Rows, _condition, _marginals
+from leadline.models._exact import ExactPosterior, Rows, _condition
 
 N, M = 12, 7
 RNG = np.random.default_rng(0)
@@ -140,7 +140,7 @@ def test_observations_have_the_noise_of_the_process():
 
 padded_program = jax.jit(
     lambda rows, xs: (
-        _marginals(ExactPosterior(GP, rows, *_condition(GP, rows)), xs, False),
+        ExactPosterior(GP, rows, *_condition(GP, rows)).marginal_moments(xs),
         _condition(GP, rows)[2],
     )
 )

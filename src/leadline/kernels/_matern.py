@@ -20,7 +20,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import scipy.special
+import scipy
 from jaxtyping import Array, Float
 
 from leadline.kernels._kernel import Frequencies, check_columns

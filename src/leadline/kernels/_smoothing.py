@@ -20,9 +20,9 @@ from functools import partial
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jax.scipy.special import erfcx, ndtr
 from jaxtyping import Array, Float
-from scipy.special import factorial
 
 # Where the series takes over. With 16 terms both sides are right to 1e-12 there; the 8 terms of
 # the usual recipe are right to 2e-9.
@@ -111,6 +111,7 @@ def _half_moments(lam: float, orders: int, m: Array, s2: Array) -> Array:
 
 def _series(n: int, q: Array) -> Array:
     """`h_n(-1/q) = sum_k (-1/2)^k / k! (n + 2k)! q^(n + 2k + 1)`, by Horner's rule."""
+    factorial = scipy.special.factorial
     coefficients = (-0.5) ** _TERMS / factorial(_TERMS) * factorial(n + 2 * _TERMS)
     return q ** (n + 1) * jnp.polyval(jnp.asarray(coefficients[::-1]), q * q)
 

@@ -13,7 +13,7 @@ and zero in y - m(x), so they add nothing to anything.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
@@ -23,11 +23,10 @@ from jaxtyping import Array, Float
 
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
+from leadline.models._gaussian import GaussianPosterior
 from leadline.models._learning import best_coordinates, learn, search_for
 from leadline.models._mixture import MixturePosterior
-from leadline.models._normal import MultivariateNormal, Normal
-from leadline.models._posterior import Posterior
-from leadline.models._queries import answer_queries
+from leadline.models._normal import Normal
 from leadline.models._sampling import sample_log_joint
 from leadline.numerics import (
     DataScale,
@@ -177,7 +176,7 @@ def log_evidence(gp: GP, rows: Rows) -> Float[Array, ""]:
     return gaussian_log_density(gp.covariance(rows), gp.residual(rows), rows.mask)
 
 
-class ExactPosterior(Posterior):
+class ExactPosterior(GaussianPosterior):
     """A Gaussian process given data.
 
     Attributes:
@@ -190,28 +189,11 @@ class ExactPosterior(Posterior):
     factor: Float[Array, "n n"]
     weights: Float[Array, " n"]
     log_evidence: Float[Array, ""]
-    gaussian: ClassVar[bool] = True
 
     @property
     def n(self) -> int:
         """The number of data rows."""
         return int(np.sum(self.rows.mask))
-
-    def predict(self, xs: Any, noise: bool = False) -> Normal:
-        """Normal marginals at the rows of `xs (m, d)`.
-
-        With `noise=True` they are of observations (the learned noise added), else of the function.
-        """
-        if is_traced(self, xs):
-            return Normal(*_marginals(self, xs, noise))
-        return Normal(
-            *answer_queries(
-                lambda piece: _marginals_jit(self, piece, noise),
-                xs,
-                self.query_columns,
-                self.query_rows,
-            )
-        )
 
     @property
     def query_columns(self) -> int:
@@ -223,25 +205,34 @@ class ExactPosterior(Posterior):
         """The size of the matrix that a query is solved against."""
         return self.rows.x.shape[-2]
 
-    def joint(self, xs: Any) -> MultivariateNormal:
-        """The joint normal law of the function at the rows of `xs (m, d)`."""
-        if is_traced(self, xs):
-            return MultivariateNormal(*_joint(self, xs))
-        xs = as_rows(xs, "xs", columns=self.rows.x.shape[1])
-        m = xs.shape[0]
-        with blas_threads_for(max(m, self.rows.x.shape[0])):
-            mean, cov = jax.device_get(_joint_jit(self, pad_rows(xs, bucket(m))))
-        return MultivariateNormal(mean[:m], cov[:m, :m])
+    def marginal_moments(self, xs, noise=False):
+        """Mean and variance at each row: of the function, or of observations of it."""
+        cross = self._cross(xs)
+        explained = jnp.sum(solve_lower(self.factor, cross) ** 2, axis=0)
+        var = jnp.maximum(self.gp.kernel.diag(xs) - explained, 0.0)
+        mean = self.gp.mean(xs) + cross.T @ self.weights
+        return mean, var + self.gp.row_noise(xs) if noise else var
 
-    def sample(self, key: Array, xs: Any, n: int) -> Float[Array, "n m"]:
-        """Draw `n` joint values of the function at the rows of `xs (m, d)`."""
-        return self.joint(xs).sample(key, n)
+    def joint_moments(self, xs):
+        """Mean and covariance of the function at the rows together."""
+        cross = self._cross(xs)
+        explained = solve_lower(self.factor, cross)
+        cov = self.gp.kernel(xs, xs) - explained.T @ explained
+        return self.gp.mean(xs) + cross.T @ self.weights, cov
+
+    def _cross(self, xs: Array) -> Float[Array, "n m"]:
+        return self.rows.mask[:, None] * self.gp.kernel(self.rows.x, xs)
 
     def update(self, x: Any, y: Any, var: Any = None) -> ExactPosterior:
         """The posterior given more data, with the same hyper-parameters.
 
         The factor is extended in O(n^2) per row, not computed again.
         """
+        if is_traced(self, x, y, var):
+            m = x.shape[0]
+            new = Rows(x, y, jnp.zeros(m) if var is None else var, jnp.ones(m))
+            room, end = _append_room(self, new), jnp.asarray(self.query_rows)
+            return ExactPosterior(self.gp, *_extend(room, new, end))
         x = as_rows(x, columns=self.rows.x.shape[1])
         n, m = self.n, x.shape[0]
         new = as_padded_rows(x, y, var, size=_power_of_two(m))
@@ -257,8 +248,11 @@ class ExactPosterior(Posterior):
         """Marginals of each observation given all the others.
 
         They are of observations, noise included: `post.leave_one_out().log_prob(y)` is the
-        leave-one-out log predictive density (Rasmussen and Williams 2006, eq. 5.12).
+        leave-one-out log predictive density (Rasmussen and Williams 2006, eq. 5.12). Inside a
+        trace they are of all rows, padded ones included.
         """
+        if is_traced(self):
+            return Normal(*_leave_one_out(self))
         n = self.n
         with blas_threads_for(self.rows.x.shape[0]):
             mean, var = jax.device_get(_leave_one_out_jit(self))
@@ -280,22 +274,6 @@ def _condition_each(gps: GP, rows: Rows) -> ExactPosterior:
     return jax.lax.map(lambda gp: ExactPosterior(gp, rows, *_condition(gp, rows)), gps)
 
 
-def _marginals(post: ExactPosterior, xs: Array, noise: bool) -> tuple[Array, Array]:
-    gp, rows = post.gp, post.rows
-    cross = rows.mask[:, None] * gp.kernel(rows.x, xs)
-    mean = gp.mean(xs) + cross.T @ post.weights
-    explained = jnp.sum(solve_lower(post.factor, cross) ** 2, axis=0)
-    var = jnp.maximum(gp.kernel.diag(xs) - explained, 0.0)
-    return mean, var + gp.row_noise(xs) if noise else var
-
-
-def _joint(post: ExactPosterior, xs: Array) -> tuple[Array, Array]:
-    gp, rows = post.gp, post.rows
-    cross = rows.mask[:, None] * gp.kernel(rows.x, xs)
-    explained = solve_lower(post.factor, cross)
-    return gp.mean(xs) + cross.T @ post.weights, gp.kernel(xs, xs) - explained.T @ explained
-
-
 def _grow(post: ExactPosterior, size: int) -> ExactPosterior:
     """The same posterior with room for `size` rows."""
     old = post.rows.x.shape[0]
@@ -309,6 +287,16 @@ def _grow(post: ExactPosterior, size: int) -> ExactPosterior:
     weights[:old] = np.asarray(post.weights)
     factor, weights = jax.device_put((factor, weights))
     return ExactPosterior(post.gp, room, factor, weights, post.log_evidence)
+
+
+def _append_room(post: ExactPosterior, new: Rows) -> ExactPosterior:
+    """The same posterior with room for `new` after its last row, inside a trace."""
+    m = new.x.shape[0]
+    x, y, var = (jnp.concatenate([a, b]) for a, b in zip(post.rows[:3], new[:3], strict=True))
+    rows = Rows(x, y, var, jnp.concatenate([post.rows.mask, jnp.zeros(m)]))
+    factor = jax.scipy.linalg.block_diag(post.factor, jnp.eye(m))
+    weights = jnp.concatenate([post.weights, jnp.zeros(m)])
+    return ExactPosterior(post.gp, rows, factor, weights, post.log_evidence)
 
 
 def _extend(post: ExactPosterior, new: Rows, n: Array) -> tuple[Rows, Array, Array, Array]:
@@ -336,7 +324,5 @@ def _power_of_two(m: int) -> int:
 
 _condition_jit = eqx.filter_jit(_condition)
 _condition_each_jit = eqx.filter_jit(_condition_each)
-_marginals_jit: Any = eqx.filter_jit(_marginals)
-_joint_jit: Any = eqx.filter_jit(_joint)
 _extend_jit = eqx.filter_jit(_extend)
 _leave_one_out_jit = eqx.filter_jit(_leave_one_out)

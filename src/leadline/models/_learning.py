@@ -183,7 +183,7 @@ def best_coordinates(
         starts = np.concatenate([starts if search.thorough else starts[:1], found.u])
         race = _RACE_OF_SCREENED
     found = _run(evidence, module, data, search, starts, _NEVER if search.thorough else race)
-    return found.u[int(np.argmin(found.value))]
+    return np.asarray(found.u)[int(np.argmin(found.value))]
 
 
 def _few_rows(data: Any, seed: int) -> Any:

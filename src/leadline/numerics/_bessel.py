@@ -21,7 +21,7 @@ from functools import lru_cache, partial
 import jax
 import jax.numpy as jnp
 import numpy as np
-import scipy.special
+import scipy
 from jaxtyping import Array, Float
 
 from leadline.numerics._chebyshev import chebyshev_coefficients, chebyshev_value

@@ -11,7 +11,7 @@ from functools import lru_cache
 import jax
 import jax.numpy as jnp
 import numpy as np
-import scipy.special
+import scipy
 from jax.scipy.special import gammaln, ndtri
 from jaxtyping import Array, Float
 

@@ -95,8 +95,7 @@ class GP(Parameterized):
         mask = rows.mask
         k = self.kernel(rows.x, rows.x) * (mask[:, None] * mask[None, :])
         noise = mask * (self.row_noise(rows.x) + rows.var) + (1.0 - mask)
-        diagonal = jnp.arange(k.shape[0])
-        return k.at[diagonal, diagonal].add(noise)
+        return k + jnp.diag(noise)
 
     def residual(self, rows: Rows) -> Float[Array, " n"]:
         """Targets minus the mean function; zero in padded rows."""

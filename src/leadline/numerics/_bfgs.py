@@ -161,7 +161,7 @@ def _advance(lane, trial, value, gradient, *, lower, upper, tolerance, limit):
         lane.done
         | (start & ~finite)
         | (quiet >= 2)
-        | (accept & (-new_gradient @ direction < 0.1 * tolerance))
+        | (accept & (-new_gradient @ direction < tolerance))
         | (step < _SHORTEST)
         | (evaluations >= limit)
     )

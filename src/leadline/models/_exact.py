@@ -95,7 +95,8 @@ class GP(Parameterized):
         mask = rows.mask
         k = self.kernel(rows.x, rows.x) * (mask[:, None] * mask[None, :])
         noise = mask * (self.row_noise(rows.x) + rows.var) + (1.0 - mask)
-        return k + jnp.diag(noise)
+        diagonal = jnp.arange(k.shape[0])
+        return k.at[diagonal, diagonal].add(noise)  # in place: no second matrix for the diagonal
 
     def residual(self, rows: Rows) -> Float[Array, " n"]:
         """Targets minus the mean function; zero in padded rows."""

@@ -1,7 +1,8 @@
 """BLAS threads, limited around our own calls only.
 
 On small matrices a second BLAS thread gains nothing on a quiet machine and loses a factor of ten
-or more on a busy one, because idle threads spin. From `_LARGE` rows on it pays. The limit is
+or more on a busy one, because idle threads spin; they also take the cores from the threads of XLA,
+which does our matrix products. From `_LARGE` rows on it pays. The limit is
 process-wide while it holds, so it is never held while the user's code runs, and of several threads
 that are inside at once only the first one sets it: another one would take that limit for the user's
 own, and restore it last.
@@ -16,7 +17,7 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
-_LARGE = 1024
+_LARGE = 4096
 
 _limiting = threading.Lock()
 

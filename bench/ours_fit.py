@@ -64,8 +64,11 @@ class _Compilations(logging.Handler):
             self.names[str(record.args[0])] += 1
 
 
-def grow(first, last):
-    """Fit at every number of rows from `first` to `last`; says which fits compiled what."""
+def grow(first, last, go_on=False):
+    """Fit at every number of rows from `first` to `last`; says which fits compiled what.
+
+    With `go_on` each fit starts where the last one ended.
+    """
     problem = problems.sampled("hartmann6", last, seed=0)
     compilations = _Compilations()
     COMPILER.addHandler(compilations)
@@ -73,9 +76,11 @@ def grow(first, last):
     COMPILER.propagate = False
     compiled = {}
     start = time.perf_counter()
+    process = _process(6)
     for n in range(first, last + 1):
         compilations.names.clear()
-        _process(6).fit(problem.x[:n], problem.y[:n])
+        posterior = process.fit(problem.x[:n], problem.y[:n])
+        process = posterior.gp if go_on else _process(6)
         if compilations.names:
             compiled[n] = dict(compilations.names)
     seconds = time.perf_counter() - start

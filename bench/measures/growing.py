@@ -9,7 +9,8 @@ from bench.session import BOTORCH, LEADLINE, Session, check_same_data
 
 TITLE = "Growing data: a fit at each of 10 to 200 rows"
 WHAT = """Hartmann-6, 191 fits in one process; importing is not counted. Cold: a new process and an
-empty compilation cache. Filled: a new process with the cache that the cold one left. Rows are
+empty compilation cache. Filled: a new process with the cache that the cold one left. Every fit
+starts from scratch on both sides; in the last case ours starts where its last fit ended. Rows are
 padded to 32, 64, 128 and 256, so that only the first fit in each of these should compile
 anything."""
 
@@ -19,17 +20,19 @@ BUCKETS = (32, 64, 128, 256)
 
 def run(session: Session) -> list[Figure]:
     """Cold, filled and BoTorch in turns."""
-    cold, filled, theirs = [], [], []
+    cold, filled, going_on, theirs = [], [], [], []
     for turn in range(REPEATS):
         with tempfile.TemporaryDirectory() as programs:
             arguments = {"programs": programs, "first": FIRST, "last": LAST}
             cold.append(session.fresh(LEADLINE, "grow", **arguments))
             theirs.append(session.fresh(BOTORCH, "grow", first=FIRST, last=LAST, turn=turn))
             filled.append(session.fresh(LEADLINE, "grow", **arguments))
-    check_same_data([*cold, *filled, *theirs])
+            going_on.append(session.fresh(LEADLINE, "grow", go_on=True, **arguments))
+    check_same_data([*cold, *filled, *going_on, *theirs])
     figures = [
         faster("cold", median(cold), BOTORCH.name, median(theirs), 4),
         faster("cache filled", median(filled), BOTORCH.name, median(theirs), 10),
+        faster("cache filled, going on", median(going_on), BOTORCH.name, median(theirs), None),
     ]
     lower = 0
     for bucket in BUCKETS:

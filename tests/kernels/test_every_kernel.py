@@ -51,7 +51,7 @@ def test_gram_is_symmetric_and_matches_diag(name):
 
 
 @every_kernel
-@settings(max_examples=15, deadline=None, derandomize=True)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_gram_is_positive_semi_definite(name, data):
     """Check: naiff S9.6 (with the sums, products and warps of the registry)."""

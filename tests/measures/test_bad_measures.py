@@ -21,7 +21,7 @@ from leadline.measures import (
 )
 
 numbers = st.floats(-1e3, 1e3)
-few = settings(max_examples=30, deadline=None)
+few = settings(max_examples=30)
 
 
 @pytest.mark.parametrize(

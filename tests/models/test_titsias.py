@@ -93,7 +93,7 @@ def test_inducing_points_at_the_data_give_the_exact_posterior(base):
     np.testing.assert_allclose(sparse.q_cov, exact.joint(x).cov, atol=1e-6)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(
     seed=st.integers(0, 10_000),
     n=st.integers(1, 32),

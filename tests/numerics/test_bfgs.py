@@ -61,7 +61,7 @@ def test_rosenbrock_with_active_bounds(lower, upper):
     np.testing.assert_allclose(value[best], rosenbrock(u[best], 100.0), rtol=1e-12, atol=1e-14)
 
 
-@settings(max_examples=25, deadline=None, derandomize=True)
+@settings(max_examples=25)
 @given(st.integers(0, 10**6))
 def test_convex_quadratics_have_one_minimum(seed):
     """All starts reach it, and it satisfies the conditions of Karush, Kuhn and Tucker."""

@@ -68,7 +68,7 @@ def test_free_coordinates_are_logarithms_reals_and_logits():
     np.testing.assert_allclose(to_free(model()), wanted, rtol=1e-14)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.lists(st.floats(-30, 30), min_size=8, max_size=8))
 def test_round_trip(u):
     moved = from_free(model(), jnp.asarray(u))

@@ -207,3 +207,14 @@ def test_gauss_hermite_misses_narrow_kernels():
     rule = gauss_hermite(PROFILES[2.5], jnp.zeros(1), jnp.full(1, 1e4), 50)
     exact = kappa(2.5, 0.0, 1e4, 1.0)
     assert abs(float(rule[0]) - exact) > 0.5 * exact
+
+
+def test_gauss_hermite_has_the_moments_of_a_normal_law():
+    """Check: tiao Background (Gauss-Hermite moments). Exact up to degree 2 nodes - 1."""
+    d, v = np.array([0.7]), np.array([0.4])
+    wanted = [1.0, 0.7, 0.7**2 + 0.4, 0.7**3 + 3 * 0.7 * 0.4]
+    wanted += [0.7**4 + 6 * 0.7**2 * 0.4 + 3 * 0.4**2]
+    found = [float(gauss_hermite_mean(lambda t, k=k: t**k, d, v, 3)[0]) for k in range(5)]
+    np.testing.assert_allclose(found, wanted, rtol=1e-13)
+    sixth = float(gauss_hermite_mean(lambda t: t**6, np.zeros(1), np.ones(1), 3)[0])
+    assert abs(sixth - 15.0) > 1.0  # beyond its degree three nodes are not enough

@@ -21,7 +21,6 @@ from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -62,10 +61,10 @@ _RESTARTS = {"default": 3, None: 4}
 _SCREENING_ROWS = 64
 # With priors, after so many evaluations of every start only the best one goes on: on data that were
 # not screened, and on those that were.
-_RACE, _RACE_OF_SCREENED = 12, 1
+_RACE, _RACE_OF_SCREENED = 8, 1
 _NEVER = 10**9
 # Nats that are worth another step: without priors, and with them.
-_TOLERANCE = 1e-4, 1e-3
+_TOLERANCE = 1e-4, 3e-3
 
 
 class Search(NamedTuple):
@@ -162,7 +161,7 @@ def learn(evidence: Callable[[Any, Any], Array], module: Any, data: Any, search:
     if search.lower.size == 0:
         return module
     best = best_coordinates(evidence, module, data, search)
-    return _from_free(module, jnp.asarray(search.center + search.unit * best))
+    return from_free(module, search.center + search.unit * best)
 
 
 def best_coordinates(
@@ -223,6 +222,3 @@ def log_joint(evidence: Callable[[Any, Any], Array], v: Array, args: Any) -> Arr
 def _objective(evidence: Callable[[Any, Any], Array]) -> Callable[[Array, Any], Array]:
     """Minus the log joint; one object per evidence, so that it compiles once."""
     return lambda v, args: -log_joint(evidence, v, args)
-
-
-_from_free = eqx.filter_jit(from_free)

@@ -82,12 +82,13 @@ class Constraint:
             return jnp.log(p) - jnp.log1p(-p)
         return value
 
-    def value(self, free: Array) -> Array:
-        """Map a free coordinate back to the parameter."""
+    def value(self, free: Any) -> Any:
+        """Map a free coordinate back to the parameter; NumPy arrays stay on the host."""
+        np_ = np if isinstance(free, np.ndarray) else jnp
         if self.kind == "positive":
-            return jnp.exp(free)
+            return np_.exp(free)
         if self.kind == "bounded":
-            return self.lower + (self.upper - self.lower) * jax.nn.sigmoid(free)
+            return self.lower + (self.upper - self.lower) * (0.5 + 0.5 * np_.tanh(0.5 * free))
         return free
 
 
@@ -322,14 +323,15 @@ def to_free(module: Any) -> Float[Array, " p"]:
     return jnp.concatenate(parts) if parts else jnp.zeros(0)
 
 
-def from_free(module: Any, u: Float[Array, " p"]) -> Any:
+def from_free(module: Any, u: Float[Array | np.ndarray, " p"]) -> Any:
     """The module with its free parameters set from `u`; the inverse of `to_free`."""
     found = free_slots(module)
     values, start = [], 0
     for slot in found:
         old = slot.get(module)
         size = int(np.prod(old.shape))
-        values.append(slot.constraint.value(u[start : start + size].reshape(old.shape)))
+        part = u[start : start + size].reshape(old.shape)
+        values.append(as_parameter(slot.constraint.value(part)))
         start += size
     if not found:
         return module

@@ -73,14 +73,3 @@ def test_no_cache_where_nothing_can_be_written(untouched, monkeypatch):
     monkeypatch.setattr(_compilation, "user_cache_path", lambda name: Path(blocked) / name)
     enable_compilation_cache()
     assert settings()[0] is None
-
-
-def test_an_option_that_this_compiler_does_not_know_is_left_out(monkeypatch):
-    monkeypatch.setattr(_compilation, "_OPTIONS", {"no_such_option_of_any_compiler": False})
-    _compilation.compiler_options.cache_clear()
-    try:
-        assert _compilation.compiler_options() == {}
-        double = _compilation.program(lambda x: 2.0 * x)
-        assert float(double(jax.numpy.asarray(1.5))) == 3.0
-    finally:
-        _compilation.compiler_options.cache_clear()

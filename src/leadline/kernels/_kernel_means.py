@@ -41,7 +41,7 @@ from leadline.kernels._separable import SeparableTerm, separable_term
 from leadline.kernels._smoothing import smoothed_matern
 from leadline.measures import Gaussian, GaussianMixture, Measure, Uniform
 from leadline.measures import Product as ProductMeasure
-from leadline.numerics import InvalidData, program, solve_lower
+from leadline.numerics import InvalidData, solve_lower
 
 # An array of more entries than this is worked on in chunks of rows.
 _MOST_ENTRIES = 10**8
@@ -92,7 +92,7 @@ def _separable_terms(kernel: Kernel, measure: Measure) -> list[Any]:
     return [separable_term(term, columns, measure.dim) for term in kernel.terms()]
 
 
-@program
+@eqx.filter_jit
 def _closed_mean(kernel: Kernel, measure: Measure, x: Array, which: tuple[int, ...]) -> Array:
     total, terms = jnp.zeros(x.shape[0]), _separable_terms(kernel, measure)
     for i in which:
@@ -100,7 +100,7 @@ def _closed_mean(kernel: Kernel, measure: Measure, x: Array, which: tuple[int, .
     return total
 
 
-@program
+@eqx.filter_jit
 def _closed_double_mean(kernel: Kernel, measure: Measure, which: tuple[int, ...]) -> Array:
     total, terms = jnp.zeros(()), _separable_terms(kernel, measure)
     for i in which:
@@ -108,7 +108,7 @@ def _closed_double_mean(kernel: Kernel, measure: Measure, which: tuple[int, ...]
     return total
 
 
-@program
+@eqx.filter_jit
 def _mean_over(kernel: Kernel, points: Array, x: Array, which: tuple[int, ...]) -> Array:
     """The mean of some of the kernel's terms over points, at each row of `x`."""
     terms = kernel.terms()

@@ -46,7 +46,6 @@ from leadline.numerics import (
     log_density_factored,
     pad_rows,
     positive,
-    program,
     require_factor,
     row_mask,
     solve_factored,
@@ -323,7 +322,7 @@ def _power_of_two(m: int) -> int:
     return 1 << (m - 1).bit_length()
 
 
-_condition_jit = program(_condition)
-_condition_each_jit = program(_condition_each)
-_extend_jit = program(_extend)
-_leave_one_out_jit = program(_leave_one_out)
+_condition_jit = eqx.filter_jit(_condition)
+_condition_each_jit = eqx.filter_jit(_condition_each)
+_extend_jit = eqx.filter_jit(_extend)
+_leave_one_out_jit = eqx.filter_jit(_leave_one_out)

@@ -9,20 +9,14 @@ from __future__ import annotations
 import abc
 from typing import Any, ClassVar
 
+import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
 from leadline.models._queries import answer_queries
-from leadline.numerics import (
-    as_rows,
-    blas_threads_for,
-    bucket,
-    is_traced,
-    pad_rows,
-    program,
-)
+from leadline.numerics import as_rows, blas_threads_for, bucket, is_traced, pad_rows
 
 
 class GaussianPosterior(Posterior):
@@ -80,11 +74,11 @@ class GaussianPosterior(Posterior):
         return answer_queries(program, xs, self.query_columns, self.query_rows)
 
 
-@program
+@eqx.filter_jit
 def _marginals_jit(post: GaussianPosterior, xs: Any, noise: bool) -> tuple[Array, Array]:
     return post.marginal_moments(xs, noise)
 
 
-@program
+@eqx.filter_jit
 def _joint_jit(post: GaussianPosterior, xs: Any) -> tuple[Array, Array]:
     return post.joint_moments(xs)

@@ -43,7 +43,6 @@ from leadline.numerics import (
     bucket,
     is_traced,
     pad_rows,
-    program,
     require_factor,
     row_mask,
     solve_lower,
@@ -245,5 +244,5 @@ def _logits(post: LaplacePosterior, xs: Array) -> tuple[Array]:
     return (averaged_log_odds(*post.marginal_moments(xs)),)
 
 
-_condition_jit = program(_condition)
-_logits_jit = program(_logits)
+_condition_jit = eqx.filter_jit(_condition)
+_logits_jit = eqx.filter_jit(_logits)

@@ -20,15 +20,7 @@ from jaxtyping import Array, Float
 from leadline.models._normal import Normal, array_library
 from leadline.models._posterior import Posterior
 from leadline.models._queries import answer_queries
-from leadline.numerics import (
-    InvalidData,
-    as_rows,
-    blas_threads_for,
-    bucket,
-    is_traced,
-    pad_rows,
-    program,
-)
+from leadline.numerics import InvalidData, as_rows, blas_threads_for, bucket, is_traced, pad_rows
 
 _BISECTIONS = 60
 
@@ -165,5 +157,5 @@ def _draws(post: MixturePosterior, key: Array, xs: Any, n: int) -> Array:
     return each[which, jnp.arange(n)]
 
 
-_marginals_jit = program(_marginals)
-_draws_jit = program(_draws)
+_marginals_jit = eqx.filter_jit(_marginals)
+_draws_jit = eqx.filter_jit(_draws)

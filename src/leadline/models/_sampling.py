@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.models._learning import Search, log_joint
-from leadline.numerics import blas_threads_for, from_free, program
+from leadline.numerics import blas_threads_for, from_free
 
 WARMUP = 200
 DRAWS = 32
@@ -39,7 +40,7 @@ def sample_log_joint(
         return jax.block_until_ready(modules)
 
 
-@program
+@eqx.filter_jit
 def _run(evidence, args, start: Array, key: Array) -> Float[Array, "s p"]:
     import blackjax  # loads slowly, and only sampling needs it
 
@@ -60,6 +61,6 @@ def _run(evidence, args, start: Array, key: Array) -> Float[Array, "s p"]:
     return positions[THIN - 1 :: THIN]
 
 
-@program
+@eqx.filter_jit
 def _modules(module, v, center, unit):
     return jax.vmap(lambda one: from_free(module, center + unit * one))(v)

@@ -44,7 +44,6 @@ from leadline.numerics import (
     blas_threads_for,
     is_traced,
     positive,
-    program,
     require_factor,
     solve_lower,
 )
@@ -223,4 +222,4 @@ def _condition(gp: Titsias, rows: Rows) -> TitsiasPosterior:
     )
 
 
-_condition_jit = program(_condition)
+_condition_jit = eqx.filter_jit(_condition)

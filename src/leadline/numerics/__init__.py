@@ -11,7 +11,7 @@ from leadline.numerics._cholesky import (
     solve_factored,
     solve_lower,
 )
-from leadline.numerics._compilation import enable_compilation_cache, program
+from leadline.numerics._compilation import enable_compilation_cache
 from leadline.numerics._conjugate_gradients import ConjugateGradientsInfo, conjugate_gradients
 from leadline.numerics._distance import squared_distance
 from leadline.numerics._errors import InvalidData, NotPositiveDefinite, Unsupported
@@ -79,7 +79,6 @@ __all__ = [
     "pad_rows",
     "pivoted_cholesky",
     "positive",
-    "program",
     "real",
     "require_factor",
     "row_mask",

@@ -18,12 +18,11 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
-
-from leadline.numerics._compilation import program
 
 _ARMIJO = 1e-4
 _SHORTEST = 1e-10
@@ -49,7 +48,7 @@ class _Lane(NamedTuple):
     done: Array
 
 
-@program
+@eqx.filter_jit
 def minimize_bounded(
     objective: Callable[[Array, Any], Array],
     args: Any,

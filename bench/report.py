@@ -90,7 +90,10 @@ def _write_readme(results: dict[str, Any]) -> None:
     for name, case, title in HEADLINES:
         for figure in results["measures"].get(name, {}).get("figures", []):
             if figure["case"] == case:
-                ratio = f"{figure['value']:.2g} {figure['kind']}"
+                value, kind = figure["value"], figure["kind"]
+                if kind == "times faster" and value < 1:
+                    value, kind = 1 / value, "times slower"
+                ratio = f"{value:.2g} {kind}"
                 peer = f"{figure['theirs']} ({figure['peer']})"
                 rows.append(f"| {title} | {figure['ours']} | {peer} | {ratio} |")
     before, rest = text.split(BEGIN, 1)

@@ -133,7 +133,7 @@ class GP(Parameterized):
             var: known variance of each row (n,), on top of the learned noise.
             priors: "default", or None for maximum likelihood.
             restarts: how many starts; the model's own values are always the first.
-            seed: of the random starts beyond the fourth, and of sampling.
+            seed: of random starts, of the rows that screen them, and of sampling.
             inference: "maximum" for the best hyper-parameters; "nuts" for draws of them, whose
                 posteriors are then mixed.
         """

@@ -4,7 +4,7 @@ import jax as _jax
 
 _jax.config.update("jax_enable_x64", True)
 
-from leadline import kernels, means, measures  # noqa: E402
+from leadline import kernels, means, measures, paths  # noqa: E402
 from leadline.models import GP, MultiGP  # noqa: E402
 from leadline.numerics import (  # noqa: E402
     InvalidData,
@@ -26,4 +26,5 @@ __all__ = [
     "kernels",
     "means",
     "measures",
+    "paths",
 ]

@@ -51,6 +51,7 @@ from leadline.numerics import (
     solve_factored,
     solve_lower,
 )
+from leadline.paths import Features, FunctionDraws, observed_draws, prior_draws
 
 
 class Rows(NamedTuple):
@@ -244,6 +245,22 @@ class ExactPosterior(GaussianPosterior):
         require_factor(factor, "covariance matrix of the data", _CAUSE, n + m)
         return ExactPosterior(self.gp, rows, factor, weights, evidence)
 
+    def paths(self, key: Array, n: int, features: int | Features = 1024) -> FunctionDraws:
+        """Draw `n` functions, which can be evaluated anywhere (Wilson 2023, section 3.3.5).
+
+        Given the features, the draws have exactly the mean of the posterior, and its covariance up
+        to the error of the features, which the data correct where they are.
+
+        Args:
+            key: a random key.
+            n: how many draws.
+            features: what stands for the prior: features, or how many to choose.
+        """
+        if is_traced(self, key):
+            return _paths(self, key, n, features)
+        with blas_threads_for(self.query_rows):
+            return jax.block_until_ready(_paths_jit(self, key, n, features))
+
     def leave_one_out(self) -> Normal:
         """Marginals of each observation given all the others.
 
@@ -313,6 +330,22 @@ def _extend(post: ExactPosterior, new: Rows, n: Array) -> tuple[Rows, Array, Arr
     return rows, factor, weights, log_density_factored(factor, residual, weights, rows.mask)
 
 
+def _paths(post: ExactPosterior, key: Array, n: int, features: Any) -> FunctionDraws:
+    gp, rows = post.gp, post.rows
+    first, second = jax.random.split(key)
+    prior = prior_draws(
+        gp.kernel,
+        first,
+        n,
+        dim=post.query_columns,
+        features=features,
+        mean=gp.mean,
+        noise=gp.row_noise,
+    )
+    variance = gp.row_noise(rows.x) + rows.var
+    return observed_draws(prior, rows.x, rows.y, variance, post.factor, rows.mask, second)
+
+
 def _leave_one_out(post: ExactPosterior) -> tuple[Array, Array]:
     precision = jnp.diagonal(inverse_factored(post.factor))
     return post.rows.y - post.weights / precision, 1.0 / precision
@@ -325,4 +358,5 @@ def _power_of_two(m: int) -> int:
 _condition_jit = eqx.filter_jit(_condition)
 _condition_each_jit = eqx.filter_jit(_condition_each)
 _extend_jit = eqx.filter_jit(_extend)
+_paths_jit = eqx.filter_jit(_paths)
 _leave_one_out_jit = eqx.filter_jit(_leave_one_out)

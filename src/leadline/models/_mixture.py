@@ -20,7 +20,16 @@ from jaxtyping import Array, Float
 from leadline.models._normal import Normal, array_library
 from leadline.models._posterior import Posterior
 from leadline.models._queries import answer_queries
-from leadline.numerics import InvalidData, as_rows, blas_threads_for, bucket, is_traced, pad_rows
+from leadline.numerics import (
+    InvalidData,
+    Unsupported,
+    as_rows,
+    blas_threads_for,
+    bucket,
+    is_traced,
+    pad_rows,
+)
+from leadline.paths import Features, MixtureDraws, allot, slots_of
 
 _BISECTIONS = 60
 
@@ -119,6 +128,33 @@ class MixturePosterior(Posterior):
             draws = np.asarray(_draws_jit(self, key, pad_rows(xs, bucket(m)), n))
         return jax.device_put(draws[:, :m])
 
+    def paths(self, key: Array, n: int, features: int | Features = 1024) -> MixtureDraws:
+        """Draw `n` functions, each from one member, which can be evaluated anywhere.
+
+        The members share the draws out by their weights, as evenly as whole numbers allow.
+
+        Args:
+            key: a random key.
+            n: how many draws.
+            features: what stands for the prior of each member: features, or how many to choose.
+        """
+        if not hasattr(self.members, "paths"):
+            raise Unsupported(
+                f"A mixture has paths if its members have; {type(self.members).__name__} has none."
+            )
+        choose, draw = jax.random.split(key)
+        if is_traced(self, key):
+            member, most = allot(jnp.asarray(self.weights), choose, n), n
+            slot = jnp.arange(n)
+        else:
+            member = np.asarray(_allot_jit(jnp.asarray(self.weights), choose, n))
+            slot = slots_of(member)
+            most = int(slot.max()) + 1
+        keys = jax.random.split(draw, self.n_members)
+        with blas_threads_for(self.members.query_rows):
+            members = jax.block_until_ready(_paths_jit(self.members, keys, most, features))
+        return MixtureDraws(members, member, slot)
+
     def __repr__(self) -> str:
         return f"MixturePosterior({self.n_members} x {type(self.members).__name__})"
 
@@ -157,5 +193,11 @@ def _draws(post: MixturePosterior, key: Array, xs: Any, n: int) -> Array:
     return each[which, jnp.arange(n)]
 
 
+def _paths(members: Posterior, keys: Array, n: int, features: Any) -> Any:
+    return jax.lax.map(lambda a: a[0].paths(a[1], n, features), (members, keys))
+
+
+_allot_jit = eqx.filter_jit(allot)
+_paths_jit = eqx.filter_jit(_paths)
 _marginals_jit = eqx.filter_jit(_marginals)
 _draws_jit = eqx.filter_jit(_draws)

@@ -18,6 +18,7 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
@@ -26,6 +27,8 @@ from leadline.kernels import Coregionalization, Kernel
 from leadline.means import Mean
 from leadline.models._exact import GP, ExactPosterior, Rows, as_padded_rows, log_evidence
 from leadline.models._learning import learn, search_for
+from leadline.models._multi_draws import MultiDraws
+from leadline.models._multi_rows import checked_outputs, observed_rows, query_rows
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
 from leadline.numerics import (
@@ -39,6 +42,7 @@ from leadline.numerics import (
     positive,
     real,
 )
+from leadline.paths import CoregionalFeatures, Features, prior_features
 
 
 def _as_kernels(kernels: Any) -> tuple[Kernel, ...]:
@@ -98,9 +102,9 @@ class MultiGP(Parameterized):
 
     def condition(self, x: Any, y: Any, mask: Any = None) -> MultiPosterior:
         """The posterior given data, with these hyper-parameters."""
-        x, y, mask = _checked(x, y, mask, self.outputs)
+        x, y, mask = checked_outputs(x, y, mask, self.outputs)
         stacked = stacked_process(self, x.shape[1])
-        return MultiPosterior(self, stacked.condition(*_stack(x, y, mask)))
+        return MultiPosterior(self, stacked.condition(*observed_rows(x, y, mask)))
 
     def fit(
         self,
@@ -122,11 +126,11 @@ class MultiGP(Parameterized):
             seed: of the random starts.
         """
         as_choice(priors, ("default", None), "priors")
-        x, y, mask = _checked(x, y, mask, self.outputs)
+        x, y, mask = checked_outputs(x, y, mask, self.outputs)
         # Outputs may have units of their own: the search runs on standardized ones.
         shift, unit = _spreads(y, mask)
         scaled = _rescaled(self, -shift / unit, 1.0 / unit)
-        inputs, targets = _stack(x, (y - shift) / unit, mask)
+        inputs, targets = observed_rows(x, (y - shift) / unit, mask)
         search = search_for(
             scaled, DataScale(x, 0.0, 1.0), priors=priors, restarts=restarts, seed=seed
         )
@@ -169,16 +173,26 @@ class MultiPosterior(Posterior):
 
     def update(self, x: Any, y: Any, mask: Any = None) -> MultiPosterior:
         """The posterior given more data, with the same hyper-parameters."""
-        x, y, mask = _checked(x, y, mask, self.gp.outputs, columns=self.stacked.query_columns - 1)
-        return MultiPosterior(self.gp, self.stacked.update(*_stack(x, y, mask)))
+        x, y, mask = checked_outputs(
+            x, y, mask, self.gp.outputs, columns=self.stacked.query_columns - 1
+        )
+        return MultiPosterior(self.gp, self.stacked.update(*observed_rows(x, y, mask)))
+
+    def paths(self, key: Array, n: int, features: int | Features = 1024) -> MultiDraws:
+        """Draw `n` functions with all outputs, which can be evaluated anywhere.
+
+        Args:
+            key: a random key.
+            n: how many draws.
+            features: how many stand for each kernel, or features of inputs with an output column.
+        """
+        if not isinstance(features, Features):
+            features = _features(self.gp, features, self.stacked.query_columns - 1, key)
+        return MultiDraws(self.stacked.paths(key, n, features), self.gp.outputs)
 
     def _queries(self, xs: Any) -> Any:
         """Each query row once for every output."""
-        if not hasattr(xs, "shape"):
-            xs = as_rows(xs, "xs")
-        index = np.tile(np.arange(float(self.gp.outputs)), xs.shape[0])[:, None]
-        np_ = np if isinstance(xs, np.ndarray) else jnp
-        return np_.concatenate([np_.repeat(xs, self.gp.outputs, axis=0), index], axis=1)
+        return query_rows(xs if hasattr(xs, "shape") else as_rows(xs, "xs"), self.gp.outputs)
 
     def __repr__(self) -> str:
         n, evidence = self.stacked.n, float(self.log_evidence)
@@ -209,6 +223,13 @@ def stacked_process(gp: MultiGP, columns: int) -> GP:
     return _StackedGP(kernel, _OutputMean(gp.mean), gp.noise)
 
 
+def _features(gp: MultiGP, size: int, dim: int, key: Array) -> Features:
+    keys = jax.random.split(jax.random.fold_in(key, 1), len(gp.kernels))
+    parts = [prior_features(k, size, dim, s) for k, s in zip(gp.kernels, keys, strict=True)]
+    roots = [jnp.concatenate([c.W, jnp.diag(jnp.sqrt(c.kappa))], axis=1) for c in gp.coregions]
+    return CoregionalFeatures(tuple(parts), tuple(roots))
+
+
 def _log_evidence(gp: MultiGP, rows: Rows) -> Array:
     return log_evidence(stacked_process(gp, rows.x.shape[1] - 1), rows)
 
@@ -227,29 +248,6 @@ def _per_output(value: Any, p: int, name: str) -> Any:
         raise InvalidData(f"{name} must be one number or one per output ({p}), got {inner.shape}.")
     full = np.broadcast_to(inner, (p,))
     return Fixed(full) if isinstance(value, Fixed) else full
-
-
-def _checked(x: Any, y: Any, mask: Any, p: int, columns: int | None = None):
-    x = as_rows(x, columns=columns)
-    y = np.asarray(y, dtype=float)
-    if y.shape != (x.shape[0], p):
-        raise InvalidData(f"y must have shape ({x.shape[0]}, {p}), got {y.shape}.")
-    mask = np.ones(y.shape, bool) if mask is None else np.asarray(mask, dtype=bool)
-    if mask.shape != y.shape:
-        raise InvalidData(f"mask must have the shape of y, {y.shape}, got {mask.shape}.")
-    if not mask.any():
-        raise InvalidData("mask leaves no observed value.")
-    if not np.isfinite(y[mask]).all():
-        raise InvalidData(
-            "y must be finite where it was observed; pass mask=~np.isnan(y) for missing values."
-        )
-    return x, y, mask
-
-
-def _stack(x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """One row per observed value, with the number of its output in the last column."""
-    row, output = np.nonzero(mask)
-    return np.concatenate([x[row], output[:, None].astype(float)], axis=1), y[mask]
 
 
 def _spreads(y: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -14,7 +14,7 @@ ABILITIES = {
     "joint": "posteriors whose law is Gaussian (`post.gaussian`)",
     "update": "exact Gaussian processes",
     "leave_one_out": "exact Gaussian processes",
-    "paths": "posteriors with function draws",
+    "paths": "exact, multi-output and Titsias posteriors, and mixtures of exact or Titsias ones",
 }
 
 

@@ -47,6 +47,7 @@ from leadline.numerics import (
     require_factor,
     solve_lower,
 )
+from leadline.paths import Features, FunctionDraws, inferred_draws, prior_draws
 
 
 def _as_points(z: Any) -> Array:
@@ -185,6 +186,19 @@ class TitsiasPosterior(GaussianPosterior):
         a = solve_lower(self.factor, self.gp.kernel(self.gp.inducing_points, xs))
         return self.gp.mean(xs) + a.T @ self.whitened_mean, a, solve_lower(self.precision_factor, a)
 
+    def paths(self, key: Array, n: int, features: int | Features = 1024) -> FunctionDraws:
+        """Draw `n` functions, which can be evaluated anywhere (Wilson 2023, eq. 3.31).
+
+        Args:
+            key: a random key.
+            n: how many draws.
+            features: what stands for the prior: features, or how many to choose.
+        """
+        if is_traced(self, key):
+            return _paths(self, key, n, features)
+        with blas_threads_for(self.query_rows):
+            return jax.block_until_ready(_paths_jit(self, key, n, features))
+
     def __repr__(self) -> str:
         return f"TitsiasPosterior({self.gp}, elbo={float(self.elbo):.6g})"
 
@@ -222,4 +236,22 @@ def _condition(gp: Titsias, rows: Rows) -> TitsiasPosterior:
     )
 
 
+def _paths(post: TitsiasPosterior, key: Array, n: int, features: Any) -> FunctionDraws:
+    gp = post.gp
+    first, second = jax.random.split(key)
+    prior = prior_draws(
+        gp.kernel,
+        first,
+        n,
+        dim=post.query_columns,
+        features=features,
+        mean=gp.mean,
+        noise=gp.noise,
+    )
+    return inferred_draws(
+        prior, gp.inducing_points, post.factor, post.whitened_mean, post.precision_factor, second
+    )
+
+
 _condition_jit = eqx.filter_jit(_condition)
+_paths_jit = eqx.filter_jit(_paths)

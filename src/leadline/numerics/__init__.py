@@ -1,7 +1,7 @@
 """Arrays only: factorizations, optimizers, sequences, parameters and their free coordinates."""
 
 from leadline.numerics._bessel import bessel_profile
-from leadline.numerics._bfgs import Minima, minimize_bounded
+from leadline.numerics._bfgs import Minima, minimize_bounded, minimize_together
 from leadline.numerics._cholesky import (
     cholesky,
     extend_cholesky,
@@ -15,7 +15,14 @@ from leadline.numerics._compilation import enable_compilation_cache
 from leadline.numerics._conjugate_gradients import ConjugateGradientsInfo, conjugate_gradients
 from leadline.numerics._distance import squared_distance
 from leadline.numerics._errors import InvalidData, NotPositiveDefinite, Unsupported
-from leadline.numerics._inputs import as_choice, as_rows, as_targets, as_variances, is_traced
+from leadline.numerics._inputs import (
+    as_bounds,
+    as_choice,
+    as_rows,
+    as_targets,
+    as_variances,
+    is_traced,
+)
 from leadline.numerics._lanczos import LogdetEstimate, lanczos_logdet
 from leadline.numerics._log_density import gaussian_log_density, log_density_factored
 from leadline.numerics._padding import bucket, pad_rows, row_mask
@@ -38,6 +45,7 @@ from leadline.numerics._preconditioner import WoodburyPreconditioner, woodbury_p
 from leadline.numerics._quantiles import gamma_quantile, normal_quantile
 from leadline.numerics._quasirandom import latin_hypercube, sobol, sobol_normal
 from leadline.numerics._threads import blas_threads_for
+from leadline.numerics._trigonometry import sine_and_cosine
 
 __all__ = [
     "ConjugateGradientsInfo",
@@ -51,6 +59,7 @@ __all__ = [
     "Parameterized",
     "Unsupported",
     "WoodburyPreconditioner",
+    "as_bounds",
     "as_choice",
     "as_rows",
     "as_targets",
@@ -75,6 +84,7 @@ __all__ = [
     "log_density_factored",
     "log_determinant",
     "minimize_bounded",
+    "minimize_together",
     "normal_quantile",
     "pad_rows",
     "pivoted_cholesky",
@@ -82,6 +92,7 @@ __all__ = [
     "real",
     "require_factor",
     "row_mask",
+    "sine_and_cosine",
     "slots",
     "sobol",
     "sobol_normal",

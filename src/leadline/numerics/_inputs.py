@@ -66,6 +66,26 @@ def as_variances(var: Any, rows: int) -> np.ndarray:
     return a
 
 
+def as_bounds(bounds: Any, columns: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """A box, given as (low, high) of each input column: its lower and its upper corner (d,)."""
+    a = _as_float(bounds, "bounds")
+    if a.ndim != 2 or a.shape[1] != 2 or a.shape[0] == 0:
+        raise InvalidData(
+            f"bounds must be a (low, high) pair for each input column, got shape {a.shape}."
+        )
+    if columns is not None and a.shape[0] != columns:
+        raise InvalidData(f"bounds must have {columns} (low, high) pairs, got {a.shape[0]}.")
+    _require_finite(a, "bounds")
+    wrong = np.flatnonzero(a[:, 0] >= a[:, 1])
+    if wrong.size:
+        low, high = a[wrong[0]]
+        raise InvalidData(
+            f"bounds must be (low, high) with low < high, got ({low:g}, {high:g}) for input column "
+            f"{wrong[0]}."
+        )
+    return a[:, 0], a[:, 1]
+
+
 def _as_float(value: Any, name: str) -> np.ndarray:
     try:
         a = np.asarray(value)

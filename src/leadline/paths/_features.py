@@ -1,0 +1,90 @@
+"""Functions that are random weights of fixed features: the contract of a prior to draw from.
+
+Notation: `l` features, `phi(x) (m, l)` at `x (m, d)`; a draw is f(x) = phi(x) . w with
+w = R z, z standard normal, so that its covariance is phi(x) R R^T phi(y)^T (Wilson 2023, eq. 3.18).
+`n` draws are the rows of `weights (n, l)`. Most features absorb R, and their weights are standard
+normal.
+"""
+
+from __future__ import annotations
+
+import abc
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jaxtyping import Array, Float
+
+from leadline.kernels import Kernel
+
+
+class Features(eqx.Module):
+    """A finite set of functions whose random combinations are draws of a process."""
+
+    @property
+    @abc.abstractmethod
+    def size(self) -> int:
+        """How many features there are."""
+
+    @property
+    @abc.abstractmethod
+    def dim(self) -> int:
+        """How many columns the inputs have."""
+
+    @abc.abstractmethod
+    def __call__(self, x: Float[Array, "m d"]) -> Float[Array, "m l"]:
+        """The features at the rows of `x`."""
+
+    @property
+    def noises(self) -> int:
+        """How many standard normal numbers make the weights of one draw."""
+        return self.size
+
+    def correlate(self, z: Float[Array, "n k"]) -> Float[Array, "n l"]:
+        """Weights from standard normal numbers, one draw in each row."""
+        return z
+
+    def weights(self, key: Array, n: int) -> Float[Array, "n l"]:
+        """The weights of `n` draws."""
+        return self.correlate(jax.random.normal(key, (n, self.noises)))
+
+    def values(self, x: Float[Array, "m d"], weights: Float[Array, "n l"]) -> Float[Array, "n m"]:
+        """Every draw at the same inputs."""
+        return weights @ self(x).T
+
+    def paired_values(
+        self, x: Float[Array, "n m d"], weights: Float[Array, "n l"]
+    ) -> Float[Array, "n m"]:
+        """Each draw at its own inputs."""
+        n, m, d = x.shape
+        phi = self(x.reshape(n * m, d)).reshape(n, m, -1)
+        return jnp.sum(phi * weights[:, None, :], axis=-1)
+
+    def covariance(self, x: Float[Array, "n d"], y: Float[Array, "m d"]) -> Float[Array, "n m"]:
+        """The covariance that the draws have."""
+        root = self.correlate(jnp.eye(self.noises))
+        return self.values(x, root).T @ self.values(y, root)
+
+    def variance(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:
+        """The diagonal of `covariance(x, x)`."""
+        return jnp.sum(self.values(x, self.correlate(jnp.eye(self.noises))) ** 2, axis=0)
+
+    def kernel(self) -> FeatureKernel:
+        """The covariance function of the draws, as a kernel to condition with."""
+        return FeatureKernel(self)
+
+
+class FeatureKernel(Kernel):
+    """The covariance function of a finite set of features.
+
+    Conditioning with it, and drawing with the same features, is exact: the update stays in their
+    span, and keeps whatever they all satisfy, such as a boundary condition.
+    """
+
+    features: Features
+
+    def __call__(self, x, y):
+        return self.features.covariance(x, y)
+
+    def diag(self, x):
+        return self.features.variance(x)

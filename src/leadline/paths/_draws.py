@@ -56,7 +56,7 @@ class Observed(Information):
     """Noisy values at the centers: P = (K + D)^-1, from the factor of K + D."""
 
     factor: Float[Array, "k k"]
-    mask: Float[Array, " k"]
+    mask: Float[Any, " k"]
 
     def root(self):
         inverse = solve_lower(self.factor, jnp.eye(self.factor.shape[0]))
@@ -82,7 +82,7 @@ class Inferred(Information):
 class Rooted(Information):
     """The root itself, as updates leave it behind."""
 
-    matrix: Float[Array, "k k"]
+    matrix: Float[Any, "k k"]
 
     def root(self):
         return self.matrix
@@ -104,7 +104,7 @@ class FunctionDraws(ScalarPaths):
     features: Features
     weights: Float[Array, "n l"]
     centers: Float[Any, "k d"]
-    coefficients: Float[Array, "n k"]
+    coefficients: Float[Any, "n k"]
     mask: Float[Any, " k"]
     information: Information | None  # None where the root is not known
     noise: Any  # maps inputs (m, d) to variances (m,) of observations there
@@ -120,7 +120,7 @@ class FunctionDraws(ScalarPaths):
 
     @property
     def basis_size(self):
-        return self.features.size + self.centers.shape[-2]
+        return self.weights.shape[-1] + self.centers.shape[-2]
 
     @property
     def anchors(self):

@@ -9,6 +9,7 @@ normal.
 from __future__ import annotations
 
 import abc
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -32,7 +33,7 @@ class Features(eqx.Module):
         """How many columns the inputs have."""
 
     @abc.abstractmethod
-    def __call__(self, x: Float[Array, "m d"]) -> Float[Array, "m l"]:
+    def __call__(self, x: Float[Any, "m d"]) -> Float[Array, "m l"]:
         """The features at the rows of `x`."""
 
     @property
@@ -48,24 +49,24 @@ class Features(eqx.Module):
         """The weights of `n` draws."""
         return self.correlate(jax.random.normal(key, (n, self.noises)))
 
-    def values(self, x: Float[Array, "m d"], weights: Float[Array, "n l"]) -> Float[Array, "n m"]:
+    def values(self, x: Float[Any, "m d"], weights: Float[Array, "n l"]) -> Float[Array, "n m"]:
         """Every draw at the same inputs."""
         return weights @ self(x).T
 
     def paired_values(
-        self, x: Float[Array, "n m d"], weights: Float[Array, "n l"]
+        self, x: Float[Any, "n m d"], weights: Float[Array, "n l"]
     ) -> Float[Array, "n m"]:
         """Each draw at its own inputs."""
         n, m, d = x.shape
         phi = self(x.reshape(n * m, d)).reshape(n, m, -1)
         return jnp.sum(phi * weights[:, None, :], axis=-1)
 
-    def covariance(self, x: Float[Array, "n d"], y: Float[Array, "m d"]) -> Float[Array, "n m"]:
+    def covariance(self, x: Float[Any, "n d"], y: Float[Any, "m d"]) -> Float[Array, "n m"]:
         """The covariance that the draws have."""
         root = self.correlate(jnp.eye(self.noises))
         return self.values(x, root).T @ self.values(y, root)
 
-    def variance(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:
+    def variance(self, x: Float[Any, "n d"]) -> Float[Array, " n"]:
         """The diagonal of `covariance(x, x)`."""
         return jnp.sum(self.values(x, self.correlate(jnp.eye(self.noises))) ** 2, axis=0)
 

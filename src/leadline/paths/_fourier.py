@@ -56,15 +56,23 @@ class Waves(Features):
 
     def paired_values(self, x, weights):
         h = self.theta.shape[0]
-        amplitude = jnp.sqrt(self.weight)
+        amplitude = _root(self.weight)
         s, c = sine_and_cosine(x @ self.theta.T)
         return jnp.sum(
             c * (amplitude * weights[:, :h])[:, None] + s * (amplitude * weights[:, h:])[:, None],
             axis=-1,
         )
 
-    def _cosines_and_sines(self, x: Array) -> tuple[Array, Array]:
-        amplitude = jnp.sqrt(self.weight)
+    def covariance(self, x, y):
+        """From the features themselves: their weights are independent."""
+        return self(x) @ self(y).T
+
+    def variance(self, x):
+        """The same everywhere."""
+        return jnp.full(x.shape[0], jnp.sum(self.weight))
+
+    def _cosines_and_sines(self, x: Any) -> tuple[Array, Array]:
+        amplitude = _root(self.weight)
         s, c = sine_and_cosine(x @ self.theta.T)
         return amplitude * c, amplitude * s
 
@@ -156,7 +164,12 @@ class PhaseShiftedFeatures(Features):
 
     def __call__(self, x):
         _, cosines = sine_and_cosine(x @ self.theta.T + self.phase)
-        return jnp.sqrt(2.0 * self.weight) * cosines
+        return _root(2.0 * self.weight) * cosines
+
+
+def _root(weight: Array) -> Array:
+    """The square root; weights of zero, which may be functions of parameters, have gradient 0."""
+    return jnp.where(weight > 0, jnp.sqrt(jnp.where(weight > 0, weight, 1.0)), 0.0)
 
 
 def half(size: Any) -> int:

@@ -143,7 +143,7 @@ def piece_rows(numbers_per_row: int) -> int:
     return max(1, min(_PIECE, _NUMBERS // max(numbers_per_row, 1)))
 
 
-def _in_pieces(evaluate: Any, x: Array, numbers_per_row: int) -> Array:
+def _in_pieces(evaluate: Any, x: Any, numbers_per_row: int) -> Array:
     """Inside a trace: pieces of equal size, and what is left over."""
     m, axis = x.shape[-2], x.ndim - 2
     if m * numbers_per_row <= 16 * _NUMBERS:

@@ -28,7 +28,6 @@ from typing import Any, NamedTuple
 import equinox as eqx
 import jax
 import jax.numpy as jnp
-import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.kernels import Kernel
@@ -36,8 +35,11 @@ from leadline.numerics import (
     ConjugateGradientsInfo,
     InvalidData,
     as_choice,
+    as_rows,
+    as_targets,
     cholesky,
     conjugate_gradients,
+    is_traced,
     pivoted_cholesky,
     require_factor,
     solve_factored,
@@ -48,16 +50,15 @@ from leadline.paths._draws import FunctionDraws, Inferred, Observed
 
 _LARGEST = 10**8
 
-Rows = Float[Array | np.ndarray, "k d"]
 
-
-def exact_update(prior: FunctionDraws, x: Rows, y: Float[Any, " k"]) -> FunctionDraws:
+def exact_update(prior: FunctionDraws, x: Any, y: Any) -> FunctionDraws:
     """Draws that pass through observations without noise."""
-    return _conditioned(prior, x, y, jnp.zeros(x.shape[0]), jnp.zeros((prior.n, x.shape[0])))
+    x, y = _data(prior, x, y)
+    return _conditioned(prior, x, y, jnp.zeros(x.shape[0]), 0.0)
 
 
 def gaussian_update(
-    prior: FunctionDraws, x: Rows, y: Float[Any, " k"], noise: Any, *, key: Array
+    prior: FunctionDraws, x: Any, y: Any, noise: Any, *, key: Array
 ) -> FunctionDraws:
     """Draws given observations with Gaussian noise.
 
@@ -68,15 +69,16 @@ def gaussian_update(
         noise: the noise variance, one number or one for each row.
         key: draws the noise.
     """
+    x, y = _data(prior, x, y)
     variance = jnp.broadcast_to(jnp.asarray(noise, jnp.float64), (x.shape[0],))
     return _conditioned(prior, x, y, variance, _noise(key, prior.n, variance))
 
 
 def pseudo_data_update(
     prior: FunctionDraws,
-    points: Rows,
-    targets: Float[Any, " k"],
-    variances: Float[Any, " k"],
+    points: Any,
+    targets: Any,
+    variances: Any,
     *,
     key: Array,
 ) -> FunctionDraws:
@@ -90,7 +92,7 @@ def pseudo_data_update(
 
 
 def sparse_update(
-    prior: FunctionDraws, points: Rows, values: Float[Any, "n k"], *, extra: Rows | None = None
+    prior: FunctionDraws, points: Any, values: Any, *, extra: Any = None
 ) -> FunctionDraws:
     """Draws that take given values at inducing points.
 
@@ -105,21 +107,29 @@ def sparse_update(
             law stays the same if the prior is exact, and an approximate prior is corrected at more
             places (Wilson 2023, section 3.5.3); `prior.key` draws them.
     """
-    values = jnp.asarray(values)
+    points, values = jnp.asarray(points), jnp.asarray(values)
     if values.shape != (prior.n, points.shape[0]):
         raise InvalidData(
             f"values must have shape ({prior.n}, {points.shape[0]}): for each draw one value at "
             f"each inducing point; got {values.shape}."
         )
     if extra is None:
-        return _conditioned(prior, points, values, jnp.zeros(points.shape[0]), 0.0)
+        draws = _conditioned(prior, points, values, jnp.zeros(points.shape[0]), 0.0)
+    else:
+        draws = _required(_augmented(prior, points, values, jnp.asarray(extra)))
+    # The values stand for a belief that is not known here.
+    return eqx.tree_at(lambda p: p.information, draws, None)
+
+
+@eqx.filter_jit
+def _augmented(prior, points, values, extra):
     both = jnp.concatenate([points, extra])
-    k, a = points.shape[0], extra.shape[0]
-    factor = _required(cholesky(prior.kernel(both, both)))
+    factor = cholesky(prior.kernel(both, both))
+    k = points.shape[0]
     whitened = solve_lower(factor[:k, :k], (values - prior.mean(points)).T)
-    fresh = jax.random.normal(prior.key, (a, prior.n))
-    more = factor @ jnp.concatenate([whitened, fresh])
-    return _solved(prior, both, more.T + prior.mean(both), jnp.zeros(k + a), 0.0, factor)
+    fresh = jax.random.normal(prior.key, (extra.shape[0], prior.n))
+    more = (factor @ jnp.concatenate([whitened, fresh])).T + prior.mean(both)
+    return _solved(prior, both, more, 0.0, factor)
 
 
 class IterativeUpdate(NamedTuple):
@@ -131,8 +141,8 @@ class IterativeUpdate(NamedTuple):
 
 def iterative_update(
     prior: FunctionDraws,
-    x: Rows,
-    y: Float[Any, " k"],
+    x: Any,
+    y: Any,
     noise: Any,
     *,
     key: Array,
@@ -159,9 +169,14 @@ def iterative_update(
             any number of draws but carries more rounding error.
     """
     as_choice(solve, ("draws", "inverse"), "solve")
-    x = jnp.asarray(x)
+    x, y = _data(prior, x, y)
+    variance = jnp.broadcast_to(jnp.asarray(noise, jnp.float64), (x.shape[0],))
+    return IterativeUpdate(*_iterated(prior, x, y, variance, key, rank, tol, max_iter, solve))
+
+
+@eqx.filter_jit
+def _iterated(prior, x, y, variance, key, rank, tol, max_iter, solve):
     k = x.shape[0]
-    variance = jnp.broadcast_to(jnp.asarray(noise, jnp.float64), (k,))
     targets = _targets(prior, x, y, _noise(key, prior.n, variance))
     product = _product_with(prior.kernel, x)
     precondition = None
@@ -179,22 +194,27 @@ def iterative_update(
         max_iter=max_iter,
     )
     coefficients = found.T if solve == "draws" else targets @ found
-    return IterativeUpdate(_with_centers(prior, x, coefficients, None), info)
+    return _with_centers(prior, x, coefficients, None), info
 
 
 def weight_space_update(
-    prior: FunctionDraws, x: Rows, y: Float[Any, " k"], noise: Any, *, key: Array
+    prior: FunctionDraws, x: Any, y: Any, noise: Any, *, key: Array
 ) -> FunctionDraws:
     """Draws whose features alone carry prior and data: Bayesian linear regression.
 
     Here as the baseline that starves: with many data the few features left to extrapolate with run
     out of variance (Wilson 2023, section 3.3.5). Prefer `gaussian_update`.
     """
-    x = jnp.asarray(x)
+    x, y = _data(prior, x, y)
     variance = jnp.broadcast_to(jnp.asarray(noise, jnp.float64), (x.shape[0],))
+    return _in_weight_space(prior, x, y, variance, key)
+
+
+@eqx.filter_jit
+def _in_weight_space(prior, x, y, variance, key):
     root = prior.features.correlate(jnp.eye(prior.features.noises))  # (noises, l)
     phi = prior.features.values(x, root)  # (noises, k): what each noise does at the data
-    factor = _required(cholesky(phi.T @ phi + jnp.diag(variance)))
+    factor = cholesky(phi.T @ phi + jnp.diag(variance))
     targets = _targets(prior, x, y, _noise(key, prior.n, variance))
     change = phi @ solve_factored(factor, targets.T)
     return eqx.tree_at(lambda p: p.weights, prior, prior.weights + change.T @ root)
@@ -211,7 +231,7 @@ def matheron(
 
     The rule that all updates are: a + Cov(a, b) Cov(b, b)^-1 (beta - b), whatever the means.
     """
-    factor = _required(cholesky(jnp.asarray(cov_bb)))
+    factor = _factor(cov_bb)
     return (
         jnp.asarray(a) + solve_factored(factor, (beta - jnp.asarray(b)).T).T @ jnp.asarray(cov_ab).T
     )
@@ -221,7 +241,7 @@ def inducing_draws(
     mean: Float[Any, " k"], covariance: Float[Any, "k k"], key: Array, n: int
 ) -> Float[Array, "n k"]:
     """`n` draws of a normal belief q(u), for `sparse_update`."""
-    root = _required(cholesky(jnp.asarray(covariance)))
+    root = _factor(covariance)
     return mean + jax.random.normal(key, (n, root.shape[0])) @ root.T
 
 
@@ -256,6 +276,13 @@ def inferred_draws(
     return _with_centers(prior, points, coefficients.T, Inferred(factor, precision_factor))
 
 
+def _data(prior: FunctionDraws, x: Any, y: Any) -> tuple[Array, Array]:
+    if is_traced(prior, x, y):
+        return jnp.asarray(x), jnp.asarray(y)
+    x = as_rows(x, columns=prior.dim)
+    return jax.device_put((x, as_targets(y, x.shape[0])))
+
+
 def _product_with(kernel: Kernel, x: Array) -> Callable[[Array], Array]:
     """v -> k(x, x) v; the matrix is kept if it is not too large, else made again in pieces."""
     k = x.shape[0]
@@ -266,12 +293,16 @@ def _product_with(kernel: Kernel, x: Array) -> Callable[[Array], Array]:
 
 
 def _conditioned(prior, x, targets, variance, eps) -> FunctionDraws:
-    x = jnp.asarray(x)
-    factor = _required(cholesky(prior.kernel(x, x) + jnp.diag(variance)))
-    return _solved(prior, x, targets, variance, eps, factor)
+    return _required(_conditioned_jit(prior, x, targets, variance, eps))
 
 
-def _solved(prior, x, targets, variance, eps, factor) -> FunctionDraws:
+@eqx.filter_jit
+def _conditioned_jit(prior, x, targets, variance, eps) -> FunctionDraws:
+    factor = cholesky(prior.kernel(x, x) + jnp.diag(variance))
+    return _solved(prior, x, targets, eps, factor)
+
+
+def _solved(prior, x, targets, eps, factor) -> FunctionDraws:
     coefficients = solve_factored(factor, _targets(prior, x, targets, eps).T).T
     return _with_centers(prior, x, coefficients, Observed(factor, jnp.ones(x.shape[0])))
 
@@ -297,7 +328,16 @@ def _with_centers(prior, centers, coefficients, information) -> FunctionDraws:
     )
 
 
-def _required(factor: Array) -> Array:
-    if not isinstance(factor, jax.core.Tracer):
+def _required(draws: FunctionDraws) -> FunctionDraws:
+    """The draws, if the matrix of their centers could be factorized."""
+    factor = getattr(draws.information, "factor")  # noqa: B009
+    if not is_traced(factor):
         require_factor(factor, "covariance matrix of the centers", "points that coincide")
+    return draws
+
+
+def _factor(covariance: Any) -> Array:
+    factor = cholesky(jnp.asarray(covariance))
+    if not is_traced(factor):
+        require_factor(factor, "covariance matrix", "a matrix that is no covariance")
     return factor

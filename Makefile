@@ -59,9 +59,7 @@ bench: setup
 	$(BIN)/python -m bench.run
 
 reproduce: setup
-	@scripts=$$(ls reproductions/*/*.py 2>/dev/null); \
-	if [ -z "$$scripts" ]; then echo "There are no reproductions yet."; fi; \
-	for script in $$scripts; do echo "$$script"; $(BIN)/python "$$script" || exit 1; done
+	$(BIN)/python -m reproductions.run
 
 docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict

@@ -75,7 +75,7 @@ def update(n, repeats):
     return {"seconds": seconds[1:]}
 
 
-def _peak():
+def peak_memory():
     """The largest resident size of this process so far, in bytes.
 
     Linux's own high-water mark first: `ru_maxrss` begins with that of the parent process.
@@ -91,13 +91,13 @@ def memory(n, queries):
     """How far the peak grows from a small fit to conditioning on `n` rows and `queries`."""
     small = problems.sampled("hartmann6", 50, seed=0)
     _process(6).fit(small.x, small.y).predict(small.xs)
-    before = _peak()
+    before = peak_memory()
     large = problems.sampled("hartmann6", n, seed=0, held_out=queries)
     start = time.perf_counter()
     predicted = _process(6).condition(large.x, large.y).predict(large.xs)
     finite = bool(np.all(np.isfinite(np.asarray(predicted.var))))
     seconds = time.perf_counter() - start
-    return {"growth": _peak() - before, "seconds": seconds, "finite": finite}
+    return {"growth": peak_memory() - before, "seconds": seconds, "finite": finite}
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ import numpy as np
 
 ROOT = Path(__file__).resolve().parent.parent
 NOISE = 0.01
+LENGTHSCALE = 0.5  # of processes that are given, not learned
 
 
 @dataclasses.dataclass(frozen=True)

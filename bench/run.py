@@ -17,7 +17,19 @@ from bench.processes import WorkerFailed
 from bench.remembered import processor
 from bench.session import Session
 
-MEASURES = ("imports", "start", "fit", "evaluation", "quality", "growing", "cost", "memory")
+MEASURES = (
+    "imports",
+    "start",
+    "fit",
+    "evaluation",
+    "quality",
+    "growing",
+    "cost",
+    "memory",
+    "draws",
+    "long_queries",
+    "trajectories",
+)
 
 
 def main(names: list[str]) -> int:

@@ -37,7 +37,10 @@ class Side:
 
 LEADLINE = Side("Leadline", "leadline", "bench.ours_fit")
 LEADLINE_COST = Side("Leadline", "leadline", "bench.ours_cost")
+LEADLINE_PATHS = Side("Leadline", "leadline", "bench.ours_paths")
+LEADLINE_DYNAMICS = Side("Leadline", "leadline", "bench.ours_dynamics")
 BOTORCH = Side("BoTorch", "torch", "bench.peers.botorch")
+BOTORCH_PATHS = Side("BoTorch", "torch", "bench.peers.botorch_paths")
 GPJAX = Side("GPJax", "gpjax", "bench.peers.gpjax")
 SKLEARN = Side("scikit-learn", "torch", "bench.peers.sklearn")
 

@@ -162,10 +162,6 @@ class FunctionDraws(ScalarPaths):
             y: targets (m,), with the noise of the model.
             var: known variance of each row (m,), on top of that noise.
         """
-        if self.information is None:
-            raise Unsupported(
-                "These draws cannot be updated: how sure the data made them was not computed."
-            )
         if is_traced(self, x, y, var):
             x, y = jnp.asarray(x), jnp.asarray(y)
             m = x.shape[0]
@@ -244,11 +240,19 @@ class ConstantNoise(eqx.Module):
         return jnp.broadcast_to(self.variance, x.shape[:1])
 
 
+def _root(draws: FunctionDraws) -> Array:
+    if draws.information is None:
+        raise Unsupported(
+            "These draws cannot be updated: how sure the data made them was not computed."
+        )
+    return draws.information.root()
+
+
 def _grown(draws: FunctionDraws, size: int) -> FunctionDraws:
     """The same draws with room for `size` centers."""
     old, n = draws.centers.shape[0], draws.n
     root = np.zeros((size, size))
-    given = np.asarray(_root_jit(draws.information))
+    given = np.asarray(_root_jit(draws))
     root[: given.shape[0], : given.shape[1]] = given
     coefficients = np.zeros((n, size))
     coefficients[:, :old] = np.asarray(draws.coefficients)
@@ -265,7 +269,7 @@ def _grown(draws: FunctionDraws, size: int) -> FunctionDraws:
 
 def _with_room(draws: FunctionDraws, m: int) -> FunctionDraws:
     """The same draws with room for `m` more centers, inside a trace."""
-    root = draws.information.root()
+    root = _root(draws)
     k, r = root.shape
     size = draws.centers.shape[0] + m
     return _replaced(
@@ -299,7 +303,7 @@ def condition_on(draws: FunctionDraws, x, targets, variance, mask, start):
     `targets (n, m)` are what each draw is to see: observations less a draw of their noise, whose
     variances are `variance (m,)`. Returns the draws, and the factor of the targets' covariance.
     """
-    r = draws.information.root()
+    r = _root(draws)
     cross = draws.kernel(draws.centers, x) * mask
     e = r.T @ cross
     both = mask[:, None] * mask[None, :]
@@ -322,4 +326,4 @@ def condition_on(draws: FunctionDraws, x, targets, variance, mask, start):
 
 
 _extend_jit = eqx.filter_jit(_extend)
-_root_jit = eqx.filter_jit(lambda information: information.root())
+_root_jit = eqx.filter_jit(_root)

@@ -84,6 +84,11 @@ class Scale(Kernel):
         theta, weight = self.kernel.frequencies_at(u)
         return Frequencies(theta, self.variance * weight)
 
+    @inherited_ability
+    def spectral_density(self, theta: Float[Array, "l d"]) -> Float[Array, " l"]:
+        """That of the kernel inside, times the variance."""
+        return self.variance * self.kernel.spectral_density(theta)
+
     def __repr__(self) -> str:
         return f"{self.show_field('variance')} * {_factor(self.kernel)}"
 
@@ -117,6 +122,11 @@ class Sum(Kernel):
     def frequencies_at(self, u: Float[Array, "l k"]) -> Frequencies:
         """The frequencies of all terms, each with its share of the rows of `u`."""
         return stratified_frequencies(self, u)
+
+    @inherited_ability
+    def spectral_density(self, theta: Float[Array, "l d"]) -> Float[Array, " l"]:
+        """The sum of the densities."""
+        return reduce(plus, (k.spectral_density(theta) for k in self.kernels))
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.kernels))

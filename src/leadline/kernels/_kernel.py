@@ -7,7 +7,10 @@ kernels has an ability if all its parts have it.
 
 Frequencies (Bochner's theorem) come from uniform numbers `u (l, k)`, random or quasi-random:
 `k = kernel.frequency_inputs(d)` of them for each frequency, and more of them the more columns the
-inputs have, so that the number of columns can be read off `u`.
+inputs have, so that the number of columns can be read off `u`. Where their law has a density in a
+closed form, `spectral_density(theta)` is that density times k(x, x):
+
+    k(x, y) = int S(theta) cos(theta . (x - y)) dtheta.
 """
 
 from __future__ import annotations
@@ -28,6 +31,8 @@ from leadline.numerics import InvalidData, Parameterized, Unsupported
 ABILITIES = {
     "frequencies_at": "stationary kernels, and sums, products and scalings of them",
     "frequency_inputs": "stationary kernels, and sums, products and scalings of them",
+    "spectral_density": "squared exponential, Matern, product-Matern and spectral-mixture kernels, "
+    "and sums and scalings of them",
     "zonal_coefficients": "kernels on the sphere",
 }
 

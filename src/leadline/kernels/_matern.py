@@ -24,7 +24,12 @@ import scipy
 from jaxtyping import Array, Float
 
 from leadline.kernels._kernel import Frequencies, check_columns
-from leadline.kernels._spectrum import equally_weighted, student_t
+from leadline.kernels._spectrum import (
+    equally_weighted,
+    rescaled_density,
+    student_t,
+    student_t_density,
+)
 from leadline.kernels._stationary import Stationary
 from leadline.numerics import bessel_profile
 
@@ -109,6 +114,12 @@ class _MaternFamily(Stationary):
         check_columns(self, "lengthscale", u[:, :-1])
         theta = student_t(u[:, :-1], u[:, -1:], self.smoothness)
         return equally_weighted(theta / self.lengthscale)
+
+    def spectral_density(self, theta: Float[Array, "l d"]) -> Float[Array, " l"]:
+        """The multivariate t density with 2 nu degrees of freedom, in angular frequency."""
+        check_columns(self, "lengthscale", theta)
+        law = partial(student_t_density, nu=self.smoothness)
+        return rescaled_density(law, theta, self.lengthscale)
 
 
 class Matern12(_MaternFamily):

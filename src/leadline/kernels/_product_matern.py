@@ -12,7 +12,12 @@ from jaxtyping import Array, Float
 
 from leadline.kernels._kernel import Frequencies, Kernel, check_columns, check_shape
 from leadline.kernels._matern import matern_profile
-from leadline.kernels._spectrum import equally_weighted, student_t
+from leadline.kernels._spectrum import (
+    equally_weighted,
+    rescaled_density,
+    student_t,
+    student_t_density,
+)
 from leadline.numerics import positive
 
 
@@ -55,3 +60,12 @@ class ProductMatern(Kernel):
         dim = self.input_columns(u)
         check_columns(self, "lengthscale", u[:, :dim])
         return equally_weighted(student_t(u[:, :dim], u[:, dim:], self.nu) / self.lengthscale)
+
+    def spectral_density(self, theta: Float[Array, "l d"]) -> Float[Array, " l"]:
+        """The product over the columns of t densities with 2 nu degrees of freedom."""
+        check_columns(self, "lengthscale", theta)
+
+        def law(z):
+            return jnp.prod(student_t_density(z.reshape(-1, 1), self.nu).reshape(z.shape), axis=1)
+
+        return rescaled_density(law, theta, self.lengthscale)

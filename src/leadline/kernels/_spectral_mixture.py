@@ -17,8 +17,15 @@ from jaxtyping import Array, Float
 from leadline.kernels._algebra import stratified_frequencies
 from leadline.kernels._cosine import plane_wave
 from leadline.kernels._kernel import Frequencies, Kernel, check_columns
-from leadline.kernels._spectrum import random_sign
-from leadline.numerics import normal_quantile, positive, real, squared_distance
+from leadline.kernels._spectrum import normal_density, random_sign, rescaled_density
+from leadline.numerics import (
+    InvalidData,
+    is_traced,
+    normal_quantile,
+    positive,
+    real,
+    squared_distance,
+)
 
 
 class SpectralMixture(Kernel):
@@ -79,3 +86,29 @@ class SpectralMixture(Kernel):
         cycles = sign * self.means[0] + self.scales[0] * normal_quantile(u[:, :-1])
         weight = jnp.full(u.shape[0], self.weights[0] / u.shape[0])
         return Frequencies((2.0 * np.pi) * cycles, weight)
+
+    def spectral_density(self, theta: Float[Array, "l d"]) -> Float[Array, " l"]:
+        """S(theta / 2 pi) / (2 pi)^d: normal densities about plus and minus the means.
+
+        Components with weight need width: a wave has a line instead of a density.
+        """
+        check_columns(self, "means", theta)
+        if not is_traced(self.weights, self.scales):
+            waves = (np.asarray(self.weights) > 0) & (np.asarray(self.scales) == 0).any(axis=1)
+            if waves.any():
+                raise InvalidData(
+                    "A component of this SpectralMixture has scale 0: it is a wave, whose spectrum "
+                    "is a line and has no density. Give it a positive scale."
+                )
+
+        def component(weight, mean, scale):
+            # Padding, of weight 0, may have scale 0 too.
+            width = (2.0 * np.pi) * jnp.where(weight > 0, scale, 1.0)
+            center = (2.0 * np.pi) * mean
+            halves = (
+                rescaled_density(normal_density, theta - sign * center, 1.0 / width)
+                for sign in (-1.0, 1.0)
+            )
+            return 0.5 * weight * sum(halves)
+
+        return jnp.sum(jax.vmap(component)(self.weights, self.means, self.scales), axis=0)

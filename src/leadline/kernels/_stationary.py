@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from leadline.kernels._kernel import Frequencies, Kernel, check_columns, check_shape
-from leadline.kernels._spectrum import equally_weighted
+from leadline.kernels._spectrum import equally_weighted, normal_density, rescaled_density
 from leadline.numerics import gamma_quantile, normal_quantile, positive, squared_distance
 
 
@@ -50,6 +50,11 @@ class SquaredExponential(Stationary):
         """Normal frequencies with precision lengthscale^2 (Tiao 2023, table 2.1)."""
         check_columns(self, "lengthscale", u)
         return equally_weighted(normal_quantile(u) / self.lengthscale)
+
+    def spectral_density(self, theta: Float[Array, "l d"]) -> Float[Array, " l"]:
+        """The normal density with precision lengthscale^2, in angular frequency."""
+        check_columns(self, "lengthscale", theta)
+        return rescaled_density(normal_density, theta, self.lengthscale)
 
 
 class RationalQuadratic(Stationary):

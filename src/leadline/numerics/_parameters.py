@@ -294,21 +294,18 @@ def _walk(node: Any, path: tuple[Any, ...], scale: Any) -> Iterator[tuple[Slot, 
         for i, child in enumerate(node):
             yield from _walk(child, (*path, i), scale[i] if isinstance(scale, tuple) else scale)
         return
-    if not isinstance(node, eqx.Module):
+    # What is computed from a kernel, such as features, keeps it as it is.
+    if not isinstance(node, Parameterized):
         return
     for field in dataclasses.fields(node):
         constraint = field.metadata.get(CONSTRAINT)
         value = getattr(node, field.name)
         where = (*path, field.name)
         if constraint is not None and not isinstance(value, eqx.Module):
-            frozen = field.name in getattr(node, "fixed_fields", ())
+            frozen = field.name in node.fixed_fields
             yield Slot(where, constraint, frozen, node, field.name), scale
         elif isinstance(value, eqx.Module | tuple | list):
-            seen = (
-                node.scale_for(field.name, scale)
-                if isinstance(node, Parameterized) and scale is not None
-                else scale
-            )
+            seen = scale if scale is None else node.scale_for(field.name, scale)
             yield from _walk(value, where, seen)
 
 

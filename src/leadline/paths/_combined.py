@@ -208,5 +208,5 @@ def prior_features(kernel: Kernel, size: int, dim: int, key: Array) -> Features:
         )
     raise Unsupported(
         f"{type(kernel).__name__} has no Fourier features, so its draws need features of another "
-        "kind: pass features=..., for instance leadline.paths.nystrom."
+        "kind: pass features=..., such as leadline.paths.Nystrom."
     )

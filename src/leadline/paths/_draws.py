@@ -120,7 +120,7 @@ class FunctionDraws(ScalarPaths):
 
     @property
     def basis_size(self):
-        return self.weights.shape[-1] + self.centers.shape[-2]
+        return self.features.row_size + self.centers.shape[-2]
 
     @property
     def anchors(self):

@@ -61,14 +61,28 @@ class Features(eqx.Module):
         phi = self(x.reshape(n * m, d)).reshape(n, m, -1)
         return jnp.sum(phi * weights[:, None, :], axis=-1)
 
+    @property
+    def row_size(self) -> int:
+        """How many numbers the value of a draw at one input is made of."""
+        return self.size
+
+    def standardized(self, x: Float[Any, "m d"]) -> Float[Array, "m k"]:
+        """How much of each standard normal number a draw has at each row of `x`.
+
+        The features themselves, where their weights are standard normal. Else `correlate`, which is
+        linear, is applied backwards to the rows of the features.
+        """
+        phi = self(x)
+        _, backwards = jax.vjp(self.correlate, jnp.zeros((phi.shape[0], self.noises)))
+        return backwards(phi)[0]
+
     def covariance(self, x: Float[Any, "n d"], y: Float[Any, "m d"]) -> Float[Array, "n m"]:
         """The covariance that the draws have."""
-        root = self.correlate(jnp.eye(self.noises))
-        return self.values(x, root).T @ self.values(y, root)
+        return self.standardized(x) @ self.standardized(y).T
 
     def variance(self, x: Float[Any, "n d"]) -> Float[Array, " n"]:
         """The diagonal of `covariance(x, x)`."""
-        return jnp.sum(self.values(x, self.correlate(jnp.eye(self.noises))) ** 2, axis=0)
+        return jnp.sum(self.standardized(x) ** 2, axis=1)
 
     def kernel(self) -> FeatureKernel:
         """The covariance function of the draws, as a kernel to condition with."""

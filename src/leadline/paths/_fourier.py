@@ -15,12 +15,13 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.kernels import Kernel
+from leadline.kernels import Frequencies, Kernel
 from leadline.numerics import InvalidData, as_choice, sine_and_cosine
 from leadline.paths._features import Features
 
@@ -41,11 +42,11 @@ class Waves(Features):
     @property
     def size(self):
         """Two for each frequency."""
-        return 2 * self.theta.shape[0]
+        return 2 * self.theta.shape[-2]
 
     @property
     def dim(self):
-        return self.theta.shape[1]
+        return self.theta.shape[-1]
 
     def __call__(self, x):
         return jnp.concatenate(self._cosines_and_sines(x), axis=-1)
@@ -95,9 +96,7 @@ class FourierFeatures(Waves):
 
     def __init__(self, kernel: Kernel, size: int, dim: int, *, key: Array, points: str = "sobol"):
         as_choice(points, ("sobol", "random"), "points")
-        shape = half(size), kernel.frequency_inputs(dim)
-        u = shifted_sobol(key, *shape) if points == "sobol" else jax.random.uniform(key, shape)
-        self.theta, self.weight = kernel.frequencies_at(u)
+        self.theta, self.weight = _drawn(kernel, half(size), dim, key, points)
 
 
 class OrthogonalFeatures(Waves):
@@ -121,16 +120,7 @@ class OrthogonalFeatures(Waves):
                 f"OrthogonalFeatures take a kernel with one isotropic spectrum, got {kernel!r}; "
                 "use FourierFeatures for sums and products."
             )
-        h = half(size)
-        directions, lengths, mixing = jax.random.split(key, 3)
-        blocks = -(-h // dim)
-        # Gram-Schmidt of normal vectors; with the signs of the diagonal, rotations are uniform.
-        g = jax.random.normal(directions, (blocks, dim, dim))
-        q = jax.lax.map(_rotation, g).reshape(blocks * dim, dim)[:h]
-        s = jnp.linalg.norm(jax.random.normal(lengths, (h, dim)), axis=1, keepdims=True)
-        u = jax.scipy.special.ndtr(s * q)
-        u = jnp.concatenate([u, jax.random.uniform(mixing, (h, more))], axis=1)
-        self.theta, self.weight = kernel.frequencies_at(u)
+        self.theta, self.weight = _drawn_orthogonal(kernel, half(size), dim, key)
 
 
 class PhaseShiftedFeatures(Features):
@@ -153,20 +143,41 @@ class PhaseShiftedFeatures(Features):
 
     def __init__(self, kernel: Kernel, size: int, dim: int, *, key: Array):
         frequencies, phases = jax.random.split(key)
-        self.theta, self.weight = kernel.frequencies(frequencies, size, dim)
+        self.theta, self.weight = _drawn(kernel, size, dim, frequencies, "random")
         self.phase = 2.0 * np.pi * jax.random.uniform(phases, (size,))
 
     @property
     def size(self):
-        return self.theta.shape[0]
+        return self.theta.shape[-2]
 
     @property
     def dim(self):
-        return self.theta.shape[1]
+        return self.theta.shape[-1]
 
     def __call__(self, x):
         _, cosines = sine_and_cosine(x @ self.theta.T + self.phase)
         return _root(2.0 * self.weight) * cosines
+
+
+# One program for each: called piece by piece, the first draw would take several times as long.
+@eqx.filter_jit
+def _drawn(kernel: Kernel, n: int, dim: int, key: Array, points: str) -> Frequencies:
+    shape = n, kernel.frequency_inputs(dim)
+    u = shifted_sobol(key, *shape) if points == "sobol" else jax.random.uniform(key, shape)
+    return kernel.frequencies_at(u)
+
+
+@eqx.filter_jit
+def _drawn_orthogonal(kernel: Kernel, n: int, dim: int, key: Array) -> Frequencies:
+    directions, lengths, mixing = jax.random.split(key, 3)
+    blocks = -(-n // dim)
+    # Gram-Schmidt of normal vectors; with the signs of the diagonal, rotations are uniform.
+    g = jax.random.normal(directions, (blocks, dim, dim))
+    q = jax.lax.map(_rotation, g).reshape(blocks * dim, dim)[:n]
+    s = jnp.linalg.norm(jax.random.normal(lengths, (n, dim)), axis=1, keepdims=True)
+    more = kernel.frequency_inputs(dim) - dim
+    u = [jax.scipy.special.ndtr(s * q), jax.random.uniform(mixing, (n, more))]
+    return kernel.frequencies_at(jnp.concatenate(u, axis=1))
 
 
 def _root(weight: Array) -> Array:
@@ -189,7 +200,8 @@ def shifted_sobol(key: Array, n: int, d: int) -> Float[Array, "n d"]:
     better here, this is a pure function of the key, also in a trace.
     """
     flips = jax.random.bits(key, (d,), jnp.uint64) >> np.uint64(64 - _BITS)
-    return ((_sobol_digits(n, d) ^ flips).astype(jnp.float64) + 0.5) * 2.0**-_BITS
+    digits = jnp.asarray(_sobol_digits(n, d)) ^ flips
+    return (digits.astype(jnp.float64) + 0.5) * 2.0**-_BITS
 
 
 @lru_cache(maxsize=32)

@@ -212,12 +212,11 @@ def weight_space_update(
 
 @eqx.filter_jit
 def _in_weight_space(prior, x, y, variance, key):
-    root = prior.features.correlate(jnp.eye(prior.features.noises))  # (noises, l)
-    phi = prior.features.values(x, root)  # (noises, k): what each noise does at the data
-    factor = cholesky(phi.T @ phi + jnp.diag(variance))
+    phi = prior.features.standardized(x)
+    factor = cholesky(phi @ phi.T + jnp.diag(variance))
     targets = _targets(prior, x, y, _noise(key, prior.n, variance))
-    change = phi @ solve_factored(factor, targets.T)
-    return eqx.tree_at(lambda p: p.weights, prior, prior.weights + change.T @ root)
+    change = prior.features.correlate(solve_factored(factor, targets.T).T @ phi)
+    return eqx.tree_at(lambda p: p.weights, prior, prior.weights + change)
 
 
 def matheron(

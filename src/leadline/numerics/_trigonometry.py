@@ -43,6 +43,8 @@ def sine_and_cosine(x: Float[Array, ...]) -> tuple[Float[Array, ...], Float[Arra
     r = x
     for part in _HALF_PI:
         r = r - k * part
+    # From |x| = 1e16 on nothing is left of the phase; the values still are sines and cosines.
+    r = jnp.clip(r, -0.8, 0.8)
     z = r * r
     sine = r + r * z * _polynomial(_SINE, z)
     cosine = 1.0 - 0.5 * z + z * z * _polynomial(_COSINE, z)

@@ -66,10 +66,6 @@ class Waves(Features):
             axis=-1,
         )
 
-    def covariance(self, x, y):
-        """From the features themselves: their weights are independent."""
-        return self(x) @ self(y).T
-
     def variance(self, x):
         """The same everywhere."""
         return jnp.full(x.shape[0], jnp.sum(self.weight))

@@ -38,8 +38,8 @@ class GaussHermite(Waves):
 
     For squared exponential kernels the error falls faster than any power of the number of nodes
     along an axis, but only from about (range of the inputs / length scale)^2 / 4 nodes on: with
-    fewer, it is larger than that of random frequencies. In more than about five dimensions there
-    are never enough. `choose_features` weighs that up.
+    fewer, it is larger than that of random frequencies. As `n` nodes along each of `d` axes are
+    n^d features, there are rarely enough in many dimensions. `choose_features` weighs that up.
 
     The spectra of Matern kernels are weighted relative to the normal law of the same length scale.
     The nodes reach few of the high frequencies, so the variance is not quite k(x, x) and the error
@@ -53,7 +53,7 @@ class GaussHermite(Waves):
     """
 
     def __init__(self, kernel: Kernel, size: int, dim: int):
-        n = _nodes_per_axis(size, dim, (2, 3))
+        n = _nodes_per_axis(size, dim)
         self.theta, self.weight = _tensor_product(kernel, dim, *_hermite_axis(n))
 
 
@@ -71,7 +71,7 @@ class GaussLegendre(Waves):
     """
 
     def __init__(self, kernel: Kernel, size: int, dim: int):
-        n = _nodes_per_axis(size, dim, (2, 3))
+        n = _nodes_per_axis(size, dim)
         self.theta, self.weight = _tensor_product(kernel, dim, *_legendre_axis(n))
 
 
@@ -90,7 +90,7 @@ class Simpson(Waves):
     """
 
     def __init__(self, kernel: Kernel, size: int, dim: int):
-        n = _nodes_per_axis(size, dim, (3, 5))
+        n = _nodes_per_axis(size, dim, least=3, step=2)
         light = isinstance(_unscaled(kernel), SquaredExponential)
         axis = _simpson_axis(n) if light else _open_simpson_axis(n)
         self.theta, self.weight = _tensor_product(kernel, dim, *axis)
@@ -124,12 +124,8 @@ def _unscaled(kernel: Any) -> Any:
     return kernel
 
 
-def _nodes_per_axis(size: int, dim: int, first: tuple[int, int]) -> int:
-    """The most nodes that give at most `size` features: one of `first`, and so on in their steps.
-
-    Rules with both even and odd numbers of nodes start at (2, 3), those with odd ones at (3, 5).
-    """
-    least, step = first[0], first[1] - first[0]
+def _nodes_per_axis(size: int, dim: int, least: int = 2, step: int = 1) -> int:
+    """The most nodes that give at most `size` features: `least`, or some steps more."""
     if dim < 1:
         raise InvalidData(f"The number of input columns must be at least 1, got {dim}.")
     if _features(least, dim) > size:
@@ -148,10 +144,14 @@ def _features(n: int, dim: int) -> int:
     return n**dim + n % 2
 
 
-@eqx.filter_jit
 def _tensor_product(kernel: Kernel, dim: int, nodes: Any, lengths: Any) -> Frequencies:
     """Frequencies and weights of the products of one symmetric rule."""
-    lengthscale = lengthscales(kernel, dim)
+    return _weighted(kernel, lengthscales(kernel, dim), nodes, lengths)
+
+
+@eqx.filter_jit
+def _weighted(kernel: Kernel, lengthscale: Array, nodes: Any, lengths: Any) -> Frequencies:
+    dim = lengthscale.shape[0]
     # In the order of the flat index, the mirror image of the i-th node is the i-th last.
     total = len(nodes) ** dim
     kept = np.arange(total // 2, total)

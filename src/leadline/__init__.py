@@ -4,7 +4,7 @@ import jax as _jax
 
 _jax.config.update("jax_enable_x64", True)
 
-from leadline import kernels, means, measures, paths  # noqa: E402
+from leadline import diagnostics, dynamics, kernels, means, measures, paths  # noqa: E402
 from leadline.models import GP, MultiGP  # noqa: E402
 from leadline.numerics import (  # noqa: E402
     InvalidData,
@@ -22,6 +22,8 @@ __all__ = [
     "MultiGP",
     "NotPositiveDefinite",
     "Unsupported",
+    "diagnostics",
+    "dynamics",
     "fixed",
     "kernels",
     "means",

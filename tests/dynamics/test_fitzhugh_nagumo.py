@@ -1,0 +1,84 @@
+"""The FitzHugh-Nagumo neuron: constants, training data, and a model of it."""
+
+import equinox as eqx
+import jax
+import numpy as np
+import pytest
+import scipy.cluster.vq
+import scipy.optimize
+
+from leadline.dynamics import FitzHughNagumo
+from leadline.kernels import Matern52
+from leadline.models import Titsias
+
+NEURON = FitzHughNagumo()
+transitions = eqx.filter_jit(NEURON.transitions)
+
+
+def test_equilibria():
+    """The drift vanishes there; the values are those of independent root finding."""
+    for a, expected in ((0.0, (-1.21341, -0.61788)), (0.5, (-0.86122, -0.14830))):
+        found = NEURON.equilibrium(a)
+        np.testing.assert_allclose(found, expected, atol=1e-5)
+        drift = NEURON.drift(found[None], np.full((1, 1), a))
+        np.testing.assert_allclose(drift, 0.0, atol=1e-12)
+
+
+def test_transitions_have_the_stated_noise():
+    n = 4000
+    s, y = jax.device_get(transitions(jax.random.key(0), n))
+    assert np.all((s >= np.array(NEURON.lower)) & (s <= np.array(NEURON.upper)))
+    v, w, a = s.T
+    mean = np.stack([v - v**3 / 3 - w + a, (v - 0.75 * w + 0.75) / 20.0], axis=1)
+    noise = y - 0.25 * mean
+    np.testing.assert_allclose(np.var(noise, axis=0) / 2.5e-5, 1.0, atol=4 * np.sqrt(2 / n))
+    assert np.abs(noise.mean(axis=0)).max() < 4 * np.sqrt(2.5e-5 / n)
+
+
+def test_the_system_itself():
+    """Without noise it stays at rest; with a steady current it fires; noise has its variance."""
+    rest = NEURON.equilibrium(0.0)
+    quiet = FitzHughNagumo(diffusion=0.0)
+    controls = np.zeros((400, 1))
+    np.testing.assert_allclose(
+        quiet.simulate(rest, controls, jax.random.key(0), 4),
+        np.broadcast_to(rest, (4, 401, 2)),
+        atol=1e-10,
+    )
+    fired = quiet.simulate(rest, controls + 0.7, jax.random.key(0), 4)[0, :, 0]
+    assert fired.max() > 1.5
+    one = NEURON.simulate(rest, controls, jax.random.key(0), 4)
+    step = np.diff(one[:, :, 1], axis=1) - 0.25 * np.asarray(
+        NEURON.drift(np.asarray(one[:, :-1]).reshape(-1, 2), np.zeros((1600, 1)))
+    )[:, 1].reshape(4, 400)
+    np.testing.assert_allclose(np.var(step) / 2.5e-5, 1.0, atol=4 * np.sqrt(2 / 1600))
+
+
+@pytest.fixture(scope="module")
+def posteriors():
+    s, y = jax.device_get(transitions(jax.random.key(0), 256))
+    z = scipy.cluster.vq.kmeans2(s, 32, minit="++", rng=np.random.default_rng(0))[0]
+    return [Titsias(1.0 * Matern52(np.ones(3)), z).fit(s, column) for column in y.T]
+
+
+@pytest.mark.slow
+def test_a_sparse_model_predicts_increments(posteriors):
+    """Check: wilson S14.6, first half: the error is below a tenth of the increments' spread."""
+    s, _ = jax.device_get(transitions(jax.random.key(1), 1000))
+    truth = NEURON.tau * np.asarray(NEURON.drift(s[:, :2], s[:, 2:]))
+    for post, column in zip(posteriors, truth.T, strict=True):
+        error = np.sqrt(np.mean((post.predict(s).mean - column) ** 2))
+        assert error < 0.1 * column.std()
+
+
+@pytest.mark.slow
+def test_a_sparse_model_rests_where_the_neuron_does(posteriors):
+    """Check: wilson S14.6, second half: where the mean drift at a = 0 is zero."""
+
+    def drift(x):
+        s = np.array([[x[0], x[1], 0.0]])
+        return [float(post.predict(s).mean[0]) for post in posteriors]
+
+    found = scipy.optimize.root(drift, np.array([-1.0, -0.5]))
+    assert found.success
+    np.testing.assert_allclose(found.x, [-1.2134, -0.6179], atol=0.05)

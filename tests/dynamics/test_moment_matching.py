@@ -99,6 +99,15 @@ def test_a_known_input_gives_the_prediction():
     assert found.cov[0, 1] == pytest.approx(tangent[0, 1], rel=1e-6)
 
 
+def test_far_away_the_prior_is_left():
+    """Nothing overflows where the expected kernel values underflow."""
+    for far, cov in ((1e3, COV), (50.0, COV), (0.0, 1e8 * COV)):
+        found = jax.device_get(moment_matching(posteriors("exact"), np.full(3, far), cov))
+        np.testing.assert_allclose(found[0], [0.0, 0.3], atol=1e-3)
+        np.testing.assert_allclose(found[1], np.diag([1.0, 2.0]), atol=1e-2)
+        np.testing.assert_allclose(found[2], 0.0, atol=1e-6)
+
+
 def test_probit_moments():
     """Check: wilson S15.3, first half."""
     z0 = np.random.default_rng(2).normal(size=N)

@@ -23,7 +23,8 @@ from jaxtyping import Array, Float
 from leadline.kernels import Kernel
 from leadline.means import Mean
 from leadline.models import ExactPosterior, TitsiasPosterior
-from leadline.numerics import InvalidData, Unsupported, inverse_factored, solve_lower
+from leadline.numerics import InvalidData, Unsupported
+from leadline.paths import Inferred, Observed
 
 
 class Canonical(eqx.Module):
@@ -46,25 +47,16 @@ class Canonical(eqx.Module):
 
 def canonical(post: ExactPosterior | TitsiasPosterior) -> Canonical:
     """The canonical form of a posterior; traces."""
+    gp = post.gp
     if isinstance(post, ExactPosterior):
         mask = jnp.asarray(post.rows.mask)
-        inverse = solve_lower(post.factor, jnp.diag(mask))
-        return Canonical(
-            post.gp.mean,
-            post.gp.kernel,
-            post.rows.x,
-            mask * post.weights,
-            mask[:, None] * inverse.T,
-        )
-    # With K_uu = L L^T and Sigma_u = L B^-1 L^T, R R^T = L^-T (I - B^-1) L^-1. The eigenvalues of
-    # I - B^-1 are in [0, 1), and rounding may leave the smallest of them below.
-    gained = jnp.eye(post.factor.shape[0]) - inverse_factored(post.precision_factor)
-    values, vectors = jnp.linalg.eigh(gained)
-    half = vectors * jnp.sqrt(jnp.maximum(values, 0.0))
-    up = jax.scipy.linalg.solve_triangular(
-        post.factor, jnp.column_stack([post.whitened_mean, half]), lower=True, trans=1
+        root = Observed(post.factor, mask).root()
+        return Canonical(gp.mean, gp.kernel, post.rows.x, mask * post.weights, root)
+    weights = jax.scipy.linalg.solve_triangular(
+        post.factor, post.whitened_mean, lower=True, trans=1
     )
-    return Canonical(post.gp.mean, post.gp.kernel, post.inducing_points, up[:, 0], up[:, 1:])
+    root = Inferred(post.factor, post.precision_factor).root()
+    return Canonical(gp.mean, gp.kernel, post.inducing_points, weights, root)
 
 
 def as_posteriors(posteriors: Any) -> tuple[ExactPosterior | TitsiasPosterior, ...]:

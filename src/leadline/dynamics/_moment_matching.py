@@ -137,7 +137,8 @@ def match_moments(f: Expansions, mean: Float[Array, " d"], cov: Float[Array, "d 
     own_b = 0.5 * jnp.sum((z[b] @ (t_ab - t[b])) * z[b], axis=2)
     own_b = own_b + 0.5 * (logdet[a] + logdet[b] - both)[:, None]
     d = (z[a] @ t_ab) @ jnp.swapaxes(z[b], 1, 2) + own_a[:, :, None] + own_b[:, None, :]
-    excess = jnp.expm1(d)
+    # Q_ij <= v q, so that values beyond e^700 belong to products q q that are zero.
+    excess = jnp.expm1(jnp.minimum(d, 700.0))
     entries = jnp.einsum("rj,rj->r", jnp.einsum("ri,rij->rj", wq[a], excess), wq[b])
     spread = jnp.zeros((p, p)).at[a, b].set(entries).at[b, a].set(entries)
     if f.precision is not None:
@@ -160,7 +161,7 @@ def _shrunk(cov: Float[Array, "d d"], precision: Float[Array, "r d"]) -> tuple[A
 def _inverse(a: Float[Array, "r d d"]) -> tuple[Float[Array, "r d d"], Float[Array, " r"]]:
     """Inverses and log determinants of small positive definite matrices, by sweeping.
 
-    Written out because factorizations of batches are left to LAPACK, which is slow for them.
+    Written out because LAPACK is not for batches of them (`leadline.numerics.cholesky`).
     """
 
     def sweep(k, carry):

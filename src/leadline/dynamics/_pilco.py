@@ -27,7 +27,6 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
-import scipy.cluster.vq
 from jaxtyping import Array, Float
 
 from leadline.dynamics._canonical import canonical
@@ -213,10 +212,12 @@ def spread_points(x: Float[np.ndarray, "n d"], m: int, seed: int) -> Float[np.nd
     if m >= x.shape[0]:
         low, high = x.min(axis=0), x.max(axis=0)
         return np.concatenate([x, rng.uniform(low, high, (m - x.shape[0], x.shape[1]))])
+    from scipy.cluster.vq import kmeans2  # takes as long to load as all of Leadline
+
     unit = np.maximum(x.std(axis=0), 1e-12)
     with warnings.catch_warnings():  # an empty cluster keeps its center, which serves as well
         warnings.simplefilter("ignore", UserWarning)
-        return unit * scipy.cluster.vq.kmeans2(x / unit, m, minit="++", rng=rng)[0]
+        return unit * kmeans2(x / unit, m, minit="++", rng=rng)[0]
 
 
 def _prepare(task: PILCO, model: tuple[TitsiasPosterior, ...]) -> Any:

@@ -329,9 +329,9 @@ def _with_centers(prior, centers, coefficients, information) -> FunctionDraws:
 
 def _required(draws: FunctionDraws) -> FunctionDraws:
     """The draws, if the matrix of their centers could be factorized."""
-    factor = getattr(draws.information, "factor")  # noqa: B009
-    if not is_traced(factor):
-        require_factor(factor, "covariance matrix of the centers", "points that coincide")
+    known = draws.information
+    if isinstance(known, Observed) and not is_traced(known.factor):
+        require_factor(known.factor, "covariance matrix of the centers", "points that coincide")
     return draws
 
 

@@ -25,12 +25,12 @@ def _value_and_gradient(paths, x):
     return values, pull_back(np.ones(values.shape))[0]
 
 
-def draw(n, m, draws, features, noise, gradient, seed, repeats):
+def draw(n, m, draws, features, noise, gradient, seed, times):
     """Draw functions and evaluate them; with `gradient`, also differentiate their sum."""
     problem = problems.sampled("hartmann6", n, seed, held_out=m)
     posterior = _posterior(problem, noise)
     seconds = []
-    for repeat in range(repeats):
+    for repeat in range(times):
         start = time.perf_counter()
         paths = posterior.paths(jax.random.key(repeat), draws, features=features)
         if gradient:

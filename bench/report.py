@@ -18,6 +18,17 @@ HEADLINES = (
     ("fit", "500 rows", "Fit 500 rows in 6 dimensions and predict, warm"),
     ("growing", "cold", "A fit at each of 10 to 200 rows, nothing compiled before"),
     ("growing", "cache filled", "The same, with the compilation cache of an earlier run"),
+    (
+        "draws",
+        "256 draws, 500 rows, 10000 points",
+        "256 function draws given 500 rows, at 10 000 points, warm",
+    ),
+    (
+        "draws",
+        "256 draws, 500 rows, 10000 points, and gradient",
+        "The same, with the gradient at every point",
+    ),
+    ("draws", "16 draws, 50 rows, 100 points", "16 function draws given 50 rows, at 100 points"),
     ("start", "cache empty", "New process: import, fit 50 rows, predict; nothing compiled before"),
     ("start", "cache filled", "The same, with the compilation cache of an earlier run"),
 )

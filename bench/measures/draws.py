@@ -12,13 +12,13 @@ sum at every point. BoTorch: `draw_matheron_paths`."""
 
 NOISE, FEATURES, REPEATS = 1e-3, 1024, 3
 # Rows, points, draws, the bar, repeats inside a turn.
-LARGE, SMALL = (500, 10_000, 256, 8, 3), (50, 100, 16, 10, 50)
+LARGE, SMALL = (500, 10_000, 256, 8, 1), (50, 100, 16, 10, 50)
 
 
 def run(session: Session) -> list[Figure]:
     """Both sizes, values alone and with gradients."""
     figures = []
-    for n, m, draws, bar, repeats in (LARGE, SMALL):
+    for n, m, draws, bar, times in (LARGE, SMALL):
         for gradient in (False, True):
             found = session.compare(
                 [LEADLINE_PATHS, BOTORCH_PATHS],
@@ -30,7 +30,7 @@ def run(session: Session) -> list[Figure]:
                 features=FEATURES,
                 noise=NOISE,
                 gradient=gradient,
-                repeats=repeats,
+                times=times,
             )
             ours, theirs = median(found["Leadline"]), median(found["BoTorch"])
             case = f"{draws} draws, {n} rows, {m} points" + (", and gradient" if gradient else "")

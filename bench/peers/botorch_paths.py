@@ -30,13 +30,13 @@ def _prior(features):
     )
 
 
-def draw(n, m, draws, features, noise, gradient, seed, repeats):
+def draw(n, m, draws, features, noise, gradient, seed, times):
     """Draw functions and evaluate them; with `gradient`, also differentiate their sum."""
     problem = problems.sampled("hartmann6", n, seed, held_out=m)
     model = _model(problem, noise)
     xs = torch.as_tensor(problem.xs)
     seconds = []
-    for _ in range(repeats):
+    for _ in range(times):
         start = time.perf_counter()
         with torch.set_grad_enabled(gradient):
             # A fresh copy has no gradient to add to.

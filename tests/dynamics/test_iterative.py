@@ -42,7 +42,7 @@ def test_agrees_with_function_draws(which, request):
     paths = post.paths(KEY, N, features=2048)
     drawn = np.asarray(simulate(paths, x0, None, 0.2, steps=STEPS))[:, 1:, 0]
     found = np.asarray(
-        simulate_iteratively([post], x0, None, 0.2, key=jax.random.key(1), n=N, steps=STEPS)
+        simulate_iteratively([post], x0, None, 0.2, key=jax.random.key(2), n=N, steps=STEPS)
     )[:, 1:, 0]
     difference = np.mean(drawn, axis=0) - np.mean(found, axis=0)
     error = np.sqrt((np.var(drawn, axis=0) + np.var(found, axis=0)) / N)

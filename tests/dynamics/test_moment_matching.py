@@ -61,7 +61,7 @@ def in_standard_errors(samples, expected):
     return np.abs(samples.mean(axis=0) - expected) / (samples.std(axis=0) / np.sqrt(len(samples)))
 
 
-@pytest.mark.parametrize("model", ["exact", "sparse"])
+@pytest.mark.parametrize("model", ["exact", pytest.param("sparse", marks=pytest.mark.slow)])
 def test_against_monte_carlo(model):
     """Check: wilson S15.2: two outputs, three inputs, within 4 standard errors."""
     posts = posteriors(model)

@@ -88,6 +88,7 @@ def test_actions_are_bounded(encoding):
     np.testing.assert_allclose(act(policy, states), expected, atol=1e-10)
 
 
+@pytest.mark.slow
 def test_the_gradient_of_the_return():
     """Check: wilson S15.4, second half: against finite differences of the same draws.
 

@@ -13,6 +13,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import leadline as ll
+from leadline.diagnostics import decoupled_moments
 from leadline.kernels import (
     Matern12,
     Matern32,
@@ -370,3 +372,46 @@ def test_errors():
         FourierFeatures(SquaredExponential(), 8, 2, key=KEY, points="halton")
     with pytest.raises(InvalidData, match="one isotropic spectrum"):
         OrthogonalFeatures(SquaredExponential() + Periodic(), 8, 2, key=KEY)
+
+
+class TestTails:
+    """More frequencies in the tails of the spectrum, each of less weight."""
+
+    KERNEL = 2.0 * ll.kernels.Matern52(jnp.array([0.6, 0.6]))
+    X = np.random.default_rng(11).uniform(size=(200, 2))
+    XS = np.random.default_rng(12).uniform(size=(64, 2))
+
+    def features(self, points, seed):
+        return FourierFeatures(self.KERNEL, 1024, 2, key=jax.random.key(seed), points=points)
+
+    def test_is_the_same_kernel(self):
+        """The variance is exact, and the mean of 50 covariances within 6 standard errors."""
+        found = [self.features("tails", seed) for seed in range(50)]
+        np.testing.assert_allclose(found[0].variance(self.XS), 2.0, rtol=1e-12)
+        covariances = [np.asarray(f.covariance(self.XS, self.XS)) for f in found]
+        apart = np.abs(np.mean(covariances, axis=0) - np.asarray(self.KERNEL(self.XS, self.XS)))
+        assert np.all(apart <= 6 * np.std(covariances, axis=0) / np.sqrt(50) + 1e-12)
+
+    def test_posterior_variance(self):
+        """Given many data, equal weights lose a quarter of the variance that is left, and more."""
+        post = ll.GP(self.KERNEL, noise=1e-4).condition(self.X, np.sin(3 * self.X.sum(1)))
+        exact = post.predict(self.XS).var
+
+        def ratio(points):
+            laws = [decoupled_moments(post, self.features(points, s), self.XS) for s in range(3)]
+            return np.mean([np.median(np.diag(law.cov) / exact) for law in laws])
+
+        assert 0.9 < ratio("tails") < 1.1
+        assert ratio("sobol") < 0.75
+
+    def test_draws_use_them(self):
+        drawn = prior_draws(self.KERNEL, jax.random.key(0), 2, dim=2)
+        assert np.ptp(np.asarray(drawn.features.weight)) > 0
+        smooth = prior_draws(ll.kernels.SquaredExponential(0.6), jax.random.key(0), 2, dim=2)
+        assert np.ptp(np.asarray(smooth.features.weight)) == 0
+
+    def test_only_heavy_tails(self):
+        with pytest.raises(ll.Unsupported, match="Matern"):
+            FourierFeatures(
+                ll.kernels.SquaredExponential(0.6), 64, 2, key=jax.random.key(0), points="tails"
+            )

@@ -89,6 +89,12 @@ class Scale(Kernel):
         """That of the kernel inside, times the variance."""
         return self.variance * self.kernel.spectral_density(theta)
 
+    @inherited_ability
+    def tail_frequencies_at(self, u: Float[Array, "l k"]) -> Frequencies:
+        """Those of the kernel inside, with scaled weights."""
+        theta, weight = self.kernel.tail_frequencies_at(u)
+        return Frequencies(theta, self.variance * weight)
+
     def __repr__(self) -> str:
         return f"{self.show_field('variance')} * {_factor(self.kernel)}"
 

@@ -30,6 +30,7 @@ from leadline.numerics import InvalidData, Parameterized, Unsupported
 
 ABILITIES = {
     "frequencies_at": "stationary kernels, and sums, products and scalings of them",
+    "tail_frequencies_at": "Matern kernels, and scalings of them",
     "frequency_inputs": "stationary kernels, and sums, products and scalings of them",
     "spectral_density": "squared exponential, Matern, product-Matern and spectral-mixture kernels, "
     "and sums and scalings of them",

@@ -115,6 +115,19 @@ class _MaternFamily(Stationary):
         theta = student_t(u[:, :-1], u[:, -1:], self.smoothness)
         return equally_weighted(theta / self.lengthscale)
 
+    def tail_frequencies_at(self, u: Float[Array, "l k"]) -> Frequencies:
+        """The same spectrum with more frequencies in its heavy tails, each of less weight.
+
+        Data determine the low frequencies of a function, so what is left to a draw from the prior
+        are the high ones, of which equally weighted frequencies have few or none. Small chi-square
+        variables make high frequencies: their probability is the cube of a uniform number, and the
+        importance of each follows. Weights still sum to 1.
+        """
+        v = u[:, -1:]
+        theta, weight = self.frequencies_at(jnp.concatenate([u[:, :-1], v**3], axis=1))
+        importance = v[:, 0] ** 2
+        return Frequencies(theta, weight * importance / jnp.mean(importance))
+
     def spectral_density(self, theta: Float[Array, "l d"]) -> Float[Array, " l"]:
         """The multivariate t density with 2 nu degrees of freedom, in angular frequency."""
         check_columns(self, "lengthscale", theta)

@@ -178,8 +178,8 @@ def prior_features(kernel: Kernel, size: int, dim: int, key: Array) -> Features:
     """Features that stand for a kernel in function draws.
 
     Evenly spread Fourier features for stationary kernels, which are exact in variance and need no
-    box to be trusted in; exact ones for linear kernels; their combinations for scalings, sums and
-    kernels of some columns.
+    box to be trusted in, with more of them in the tails of Matern spectra; exact ones for linear
+    kernels; their combinations for scalings, sums and kernels of some columns.
 
     Args:
         kernel: the covariance function.
@@ -190,7 +190,8 @@ def prior_features(kernel: Kernel, size: int, dim: int, key: Array) -> Features:
     if isinstance(kernel, FeatureKernel):
         return kernel.features
     if hasattr(kernel, "frequencies_at"):
-        return FourierFeatures(kernel, size, dim, key=key)
+        points = "tails" if hasattr(kernel, "tail_frequencies_at") else "sobol"
+        return FourierFeatures(kernel, size, dim, key=key, points=points)
     if isinstance(kernel, Linear):
         return LinearFeatures(jnp.broadcast_to(jnp.sqrt(kernel.variance), (dim,)))
     if isinstance(kernel, Scale):

@@ -85,13 +85,15 @@ class FourierFeatures(Waves):
         dim: how many columns the inputs have.
         key: a random key.
         points: "sobol" for evenly spread frequencies, whose kernel error falls almost as 1 / size
-            in few dimensions; "random" for independent ones, whose error falls as its root.
+            in few dimensions; "random" for independent ones, whose error falls as its root; "tails"
+            for evenly spread ones with more of them in the tails of the spectrum (Matern kernels):
+            best for draws from posteriors, where data leave only high frequencies open.
             Matern frequencies take chi-square quantiles of one more coordinate, which is far
             better than weighting normal ones (Tiao 2023, appendix A.3).
     """
 
     def __init__(self, kernel: Kernel, size: int, dim: int, *, key: Array, points: str = "sobol"):
-        as_choice(points, ("sobol", "random"), "points")
+        as_choice(points, ("sobol", "random", "tails"), "points")
         self.theta, self.weight = _drawn(kernel, half(size), dim, key, points)
 
 
@@ -159,8 +161,8 @@ class PhaseShiftedFeatures(Features):
 @eqx.filter_jit
 def _drawn(kernel: Kernel, n: int, dim: int, key: Array, points: str) -> Frequencies:
     shape = n, kernel.frequency_inputs(dim)
-    u = shifted_sobol(key, *shape) if points == "sobol" else jax.random.uniform(key, shape)
-    return kernel.frequencies_at(u)
+    u = jax.random.uniform(key, shape) if points == "random" else shifted_sobol(key, *shape)
+    return kernel.tail_frequencies_at(u) if points == "tails" else kernel.frequencies_at(u)
 
 
 @eqx.filter_jit

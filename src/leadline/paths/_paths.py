@@ -127,15 +127,20 @@ def _answer(paths: Paths, x: np.ndarray, program: Any, axis: int) -> Array:
     """Answer rows along `axis` of `x` piece by piece, each padded to one of a few sizes."""
     m = x.shape[axis]
     piece = _PIECE if axis == 0 else piece_rows(paths.n * paths.basis_size)
-    found = []
+    answer = np.empty(0)
     with blas_threads_for(1):
         # An empty query still runs once, so that its answer has the right shape.
         for start in range(0, max(m, 1), piece):
             part = np.moveaxis(x, axis, 0)[start : start + piece]
             rows = min(piece, bucket(part.shape[0]))
             padded = np.moveaxis(pad_rows(part, rows), 0, axis)
-            found.append(np.asarray(program(paths, padded))[:, : part.shape[0]])
-    return jax.device_put(found[0] if len(found) == 1 else np.concatenate(found, axis=1))
+            found = np.asarray(program(paths, padded))[:, : part.shape[0]]
+            if m <= piece:
+                return jax.device_put(found)
+            if start == 0:
+                answer = np.empty((paths.n, m, *found.shape[2:]))
+            answer[:, start : start + piece] = found
+    return jax.device_put(answer)
 
 
 def piece_rows(numbers_per_row: int) -> int:

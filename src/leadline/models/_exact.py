@@ -23,7 +23,7 @@ from jaxtyping import Array, Float
 
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
-from leadline.models._gaussian import GaussianPosterior
+from leadline.models._drawable import DrawablePosterior
 from leadline.models._learning import best_coordinates, learn, search_for
 from leadline.models._mixture import MixturePosterior
 from leadline.models._normal import Normal
@@ -51,7 +51,7 @@ from leadline.numerics import (
     solve_factored,
     solve_lower,
 )
-from leadline.paths import Features, FunctionDraws, observed_draws, prior_draws
+from leadline.paths import observed_draws
 
 
 class Rows(NamedTuple):
@@ -177,7 +177,7 @@ def log_evidence(gp: GP, rows: Rows) -> Float[Array, ""]:
     return gaussian_log_density(gp.covariance(rows), gp.residual(rows), rows.mask)
 
 
-class ExactPosterior(GaussianPosterior):
+class ExactPosterior(DrawablePosterior):
     """A Gaussian process given data.
 
     Attributes:
@@ -245,21 +245,15 @@ class ExactPosterior(GaussianPosterior):
         require_factor(factor, "covariance matrix of the data", _CAUSE, n + m)
         return ExactPosterior(self.gp, rows, factor, weights, evidence)
 
-    def paths(self, key: Array, n: int, features: int | Features = 1024) -> FunctionDraws:
-        """Draw `n` functions, which can be evaluated anywhere (Wilson 2023, section 3.3.5).
+    @property
+    def observation_noise(self):
+        return self.gp.row_noise
 
-        Given the features, the draws have exactly the mean of the posterior, and its covariance up
-        to the error of the features, which the data correct where they are.
-
-        Args:
-            key: a random key.
-            n: how many draws.
-            features: what stands for the prior: features, or how many to choose.
-        """
-        if is_traced(self, key):
-            return _paths(self, key, n, features)
-        with blas_threads_for(self.query_rows):
-            return jax.block_until_ready(_paths_jit(self, key, n, features))
+    def conditioned(self, prior, key):
+        """Matheron's rule with the factor at hand (Wilson 2023, eq. 3.29)."""
+        rows = self.rows
+        variance = self.gp.row_noise(rows.x) + rows.var
+        return observed_draws(prior, rows.x, rows.y, variance, self.factor, rows.mask, key)
 
     def leave_one_out(self) -> Normal:
         """Marginals of each observation given all the others.
@@ -330,22 +324,6 @@ def _extend(post: ExactPosterior, new: Rows, n: Array) -> tuple[Rows, Array, Arr
     return rows, factor, weights, log_density_factored(factor, residual, weights, rows.mask)
 
 
-def _paths(post: ExactPosterior, key: Array, n: int, features: Any) -> FunctionDraws:
-    gp, rows = post.gp, post.rows
-    first, second = jax.random.split(key)
-    prior = prior_draws(
-        gp.kernel,
-        first,
-        n,
-        dim=post.query_columns,
-        features=features,
-        mean=gp.mean,
-        noise=gp.row_noise,
-    )
-    variance = gp.row_noise(rows.x) + rows.var
-    return observed_draws(prior, rows.x, rows.y, variance, post.factor, rows.mask, second)
-
-
 def _leave_one_out(post: ExactPosterior) -> tuple[Array, Array]:
     precision = jnp.diagonal(inverse_factored(post.factor))
     return post.rows.y - post.weights / precision, 1.0 / precision
@@ -358,5 +336,4 @@ def _power_of_two(m: int) -> int:
 _condition_jit = eqx.filter_jit(_condition)
 _condition_each_jit = eqx.filter_jit(_condition_each)
 _extend_jit = eqx.filter_jit(_extend)
-_paths_jit = eqx.filter_jit(_paths)
 _leave_one_out_jit = eqx.filter_jit(_leave_one_out)

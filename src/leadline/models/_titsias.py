@@ -30,8 +30,8 @@ from jaxtyping import Array, Float
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._collapsed_bound import Blocks, bound_at, collapsed_bound, optimal_q
+from leadline.models._drawable import DrawablePosterior
 from leadline.models._exact import Rows, as_padded_rows
-from leadline.models._gaussian import GaussianPosterior
 from leadline.models._learning import learn, search_for
 from leadline.numerics import (
     DataScale,
@@ -47,7 +47,7 @@ from leadline.numerics import (
     require_factor,
     solve_lower,
 )
-from leadline.paths import Features, FunctionDraws, inferred_draws, prior_draws
+from leadline.paths import inferred_draws
 
 
 def _as_points(z: Any) -> Array:
@@ -133,7 +133,7 @@ class Titsias(Parameterized):
 _CAUSE = "inducing points that coincide, or a kernel that is not positive definite"
 
 
-class TitsiasPosterior(GaussianPosterior):
+class TitsiasPosterior(DrawablePosterior):
     """A Gaussian process given data, through its values at inducing points.
 
     It holds what the data say about the inducing values, and not the data.
@@ -186,18 +186,14 @@ class TitsiasPosterior(GaussianPosterior):
         a = solve_lower(self.factor, self.gp.kernel(self.gp.inducing_points, xs))
         return self.gp.mean(xs) + a.T @ self.whitened_mean, a, solve_lower(self.precision_factor, a)
 
-    def paths(self, key: Array, n: int, features: int | Features = 1024) -> FunctionDraws:
-        """Draw `n` functions, which can be evaluated anywhere (Wilson 2023, eq. 3.31).
+    @property
+    def observation_noise(self):
+        return self.gp.noise
 
-        Args:
-            key: a random key.
-            n: how many draws.
-            features: what stands for the prior: features, or how many to choose.
-        """
-        if is_traced(self, key):
-            return _paths(self, key, n, features)
-        with blas_threads_for(self.query_rows):
-            return jax.block_until_ready(_paths_jit(self, key, n, features))
+    def conditioned(self, prior, key):
+        """The sparse update with draws of u ~ q(u) (Wilson 2023, eq. 3.31)."""
+        points, whitened = self.gp.inducing_points, self.whitened_mean
+        return inferred_draws(prior, points, self.factor, whitened, self.precision_factor, key)
 
     def __repr__(self) -> str:
         return f"TitsiasPosterior({self.gp}, elbo={float(self.elbo):.6g})"
@@ -236,22 +232,4 @@ def _condition(gp: Titsias, rows: Rows) -> TitsiasPosterior:
     )
 
 
-def _paths(post: TitsiasPosterior, key: Array, n: int, features: Any) -> FunctionDraws:
-    gp = post.gp
-    first, second = jax.random.split(key)
-    prior = prior_draws(
-        gp.kernel,
-        first,
-        n,
-        dim=post.query_columns,
-        features=features,
-        mean=gp.mean,
-        noise=gp.noise,
-    )
-    return inferred_draws(
-        prior, gp.inducing_points, post.factor, post.whitened_mean, post.precision_factor, second
-    )
-
-
 _condition_jit = eqx.filter_jit(_condition)
-_paths_jit = eqx.filter_jit(_paths)

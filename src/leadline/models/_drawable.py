@@ -1,0 +1,69 @@
+"""Gaussian posteriors with function draws.
+
+A subclass writes down its update as a traceable function of prior draws; drawing the prior, and
+compiling both together, is the same for all.
+"""
+
+from __future__ import annotations
+
+import abc
+from typing import Any
+
+import equinox as eqx
+import jax
+from jaxtyping import Array
+
+from leadline.models._gaussian import GaussianPosterior
+from leadline.numerics import blas_threads_for, is_traced
+from leadline.paths import Features, FunctionDraws, prior_draws
+
+
+class DrawablePosterior(GaussianPosterior):
+    """A Gaussian process given data, whose draws are prior draws with an update.
+
+    `gp` has the kernel and the mean function.
+    """
+
+    gp: eqx.AbstractVar[Any]
+
+    @property
+    @abc.abstractmethod
+    def observation_noise(self) -> Any:
+        """The noise variance of later observations: a number, or a function of the inputs."""
+
+    @abc.abstractmethod
+    def conditioned(self, prior: FunctionDraws, key: Array) -> FunctionDraws:
+        """Prior draws, updated by what this posterior knows."""
+
+    def paths(self, key: Array, n: int, features: int | Features = 1024) -> FunctionDraws:
+        """Draw `n` functions, which can be evaluated anywhere (Wilson 2023, section 3.3.5).
+
+        Given the features, the draws have exactly the mean of the posterior, and its covariance up
+        to the error of the features, which the data correct where they are.
+
+        Args:
+            key: a random key.
+            n: how many draws.
+            features: what stands for the prior: features, or how many to choose.
+        """
+        if is_traced(self, key):
+            return _paths(self, key, n, features)
+        with blas_threads_for(self.query_rows):
+            return jax.block_until_ready(_paths_jit(self, key, n, features))
+
+
+def _paths(post: DrawablePosterior, key: Array, n: int, features: Any) -> FunctionDraws:
+    first, second = jax.random.split(key)
+    prior = prior_draws(
+        post.gp.kernel,
+        first,
+        n,
+        dim=post.query_columns,
+        features=features,
+        mean=post.gp.mean,
+        noise=post.observation_noise,
+    )
+    return post.conditioned(prior, second)
+
+
+_paths_jit = eqx.filter_jit(_paths)

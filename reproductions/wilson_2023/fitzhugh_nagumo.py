@@ -188,7 +188,6 @@ def main() -> None:
     path = options.output / "fitzhugh_nagumo.png"
     cost = lengths, iterative_seconds, path_lengths, path_seconds, steps, reached
     draw_figure(path, controls, truth, drawn, iterated, times, lines, cost, x0)
-    print(f"picture: {path}")
 
 
 if __name__ == "__main__":

@@ -386,7 +386,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
     options = parser.parse_args()
     quick = Setting([16, 32], tests=128, features=1024, seeds=2, steps=0)
-    full = Setting([16, 64, 256, 1024], tests=1024, features=4096, seeds=8, steps=40)
+    full = Setting([16, 64, 256, 1024], tests=1024, features=4096, seeds=3, steps=40)
     setting = quick if options.quick else full
     results = compute(setting)
     tables(results, setting)

@@ -4,6 +4,8 @@ Hypothesis tries the same examples in every run, however long one takes: a test 
 everyone.
 """
 
+import jax
+import pytest
 from hypothesis import settings
 from jaxtyping import install_import_hook
 
@@ -11,3 +13,16 @@ install_import_hook("leadline", "beartype.beartype")
 
 settings.register_profile("leadline", deadline=None, derandomize=True)
 settings.load_profile("leadline")
+
+
+@pytest.fixture
+def compilations():
+    """The programs that XLA was asked for since the test began."""
+    count = [0]
+
+    def listen(event, duration, **_):
+        count[0] += event == "/jax/core/compile/backend_compile_duration"
+
+    jax.monitoring.register_event_duration_secs_listener(listen)
+    yield count
+    jax.monitoring.unregister_event_duration_listener(listen)

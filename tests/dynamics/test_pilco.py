@@ -61,19 +61,6 @@ def test_the_matched_return_improves():
     assert one.earned > 1.5 * before
 
 
-@pytest.fixture
-def compilations():
-    """The programs that XLA was asked for since the test began."""
-    count = [0]
-
-    def listen(event, duration, **_):
-        count[0] += event == "/jax/core/compile/backend_compile_duration"
-
-    jax.monitoring.register_event_duration_secs_listener(listen)
-    yield count
-    jax.monitoring.unregister_event_duration_listener(listen)
-
-
 @pytest.mark.slow
 def test_episodes(compilations):
     """Reports, records and incumbents; later episodes with more data compile nothing."""

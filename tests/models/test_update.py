@@ -96,19 +96,6 @@ def test_bad_rows(x, y, message):
         GP.condition(X[:10], Y[:10]).update(x, y)
 
 
-@pytest.fixture
-def compilations():
-    """The programs that XLA was asked for since the test began."""
-    count = [0]
-
-    def listen(event, duration, **_):
-        count[0] += event == "/jax/core/compile/backend_compile_duration"
-
-    jax.monitoring.register_event_duration_secs_listener(listen)
-    yield count
-    jax.monitoring.unregister_event_duration_listener(listen)
-
-
 def test_the_counter_counts(compilations):
     """Negative control: a new shape is a compilation, the same shape is none."""
     double = jax.jit(lambda a: 2.0 * a)

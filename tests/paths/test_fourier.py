@@ -23,14 +23,13 @@ from leadline.kernels import (
     SpectralMixture,
     SquaredExponential,
 )
-from leadline.numerics import InvalidData, blas_threads_for
+from leadline.numerics import InvalidData, blas_threads_for, shifted_sobol
 from leadline.paths import (
     FourierFeatures,
     OrthogonalFeatures,
     PhaseShiftedFeatures,
     prior_draws,
 )
-from leadline.paths._fourier import shifted_sobol
 
 KEY = jax.random.key(0)
 

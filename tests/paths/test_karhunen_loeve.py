@@ -1,11 +1,12 @@
 """Karhunen-Loeve expansions: Brownian motion, where everything is known."""
 
 import equinox as eqx
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
 from leadline.numerics import InvalidData
-from leadline.paths import BrownianMotion, Features
+from leadline.paths import BrownianMotion, Features, KarhunenLoeve
 
 T = np.linspace(0.0, 1.0, 101)[:, None]
 
@@ -57,3 +58,14 @@ def test_values_and_covariance_agree_with_the_features(features):
 def test_bad_size():
     with pytest.raises(InvalidData, match="at least 1, got 0"):
         BrownianMotion(0)
+
+
+def test_given_eigenpairs():
+    """Brownian motion, written down by its eigenpairs."""
+    frequencies = (np.arange(50) + 0.5) * np.pi
+    given = KarhunenLoeve(frequencies**-2.0, lambda x: np.sqrt(2.0) * jnp.sin(x * frequencies), 1)
+    x = np.linspace(0.0, 1.0, 11)[:, None]
+    assert given.size == 50
+    np.testing.assert_allclose(given(x), BrownianMotion(50)(x), atol=1e-12)
+    with pytest.raises(InvalidData, match="negative"):
+        KarhunenLoeve([-1.0], lambda x: x, 1)

@@ -46,6 +46,7 @@ from leadline.numerics import (
     log_density_factored,
     pad_rows,
     positive,
+    power_of_two,
     require_factor,
     row_mask,
     solve_factored,
@@ -236,7 +237,7 @@ class ExactPosterior(DrawablePosterior):
             return ExactPosterior(self.gp, *_extend(room, new, end))
         x = as_rows(x, columns=self.rows.x.shape[1])
         n, m = self.n, x.shape[0]
-        new = as_padded_rows(x, y, var, size=_power_of_two(m))
+        new = as_padded_rows(x, y, var, size=power_of_two(m))
         size = bucket(n + new.x.shape[0])
         old = _grow(self, size)
         with blas_threads_for(size):
@@ -327,10 +328,6 @@ def _extend(post: ExactPosterior, new: Rows, n: Array) -> tuple[Rows, Array, Arr
 def _leave_one_out(post: ExactPosterior) -> tuple[Array, Array]:
     precision = jnp.diagonal(inverse_factored(post.factor))
     return post.rows.y - post.weights / precision, 1.0 / precision
-
-
-def _power_of_two(m: int) -> int:
-    return 1 << (m - 1).bit_length()
 
 
 _condition_jit = eqx.filter_jit(_condition)

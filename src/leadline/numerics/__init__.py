@@ -25,7 +25,7 @@ from leadline.numerics._inputs import (
 )
 from leadline.numerics._lanczos import LogdetEstimate, lanczos_logdet
 from leadline.numerics._log_density import gaussian_log_density, log_density_factored
-from leadline.numerics._padding import bucket, pad_rows, row_mask
+from leadline.numerics._padding import bucket, pad_rows, power_of_two, row_mask
 from leadline.numerics._parameters import (
     Constraint,
     DataScale,
@@ -43,7 +43,12 @@ from leadline.numerics._parameters import (
 from leadline.numerics._pivoted_cholesky import pivoted_cholesky
 from leadline.numerics._preconditioner import WoodburyPreconditioner, woodbury_preconditioner
 from leadline.numerics._quantiles import gamma_quantile, normal_quantile
-from leadline.numerics._quasirandom import latin_hypercube, sobol, sobol_normal
+from leadline.numerics._quasirandom import (
+    latin_hypercube,
+    shifted_sobol,
+    sobol,
+    sobol_normal,
+)
 from leadline.numerics._threads import blas_threads_for
 from leadline.numerics._trigonometry import sine_and_cosine
 
@@ -89,9 +94,11 @@ __all__ = [
     "pad_rows",
     "pivoted_cholesky",
     "positive",
+    "power_of_two",
     "real",
     "require_factor",
     "row_mask",
+    "shifted_sobol",
     "sine_and_cosine",
     "slots",
     "sobol",

@@ -22,6 +22,11 @@ def bucket(n: int) -> int:
     return -(-n // _STEP) * _STEP
 
 
+def power_of_two(m: int) -> int:
+    """The padded number of `m` rows that arrive together: few, and seldom the same number."""
+    return 1 << (m - 1).bit_length()
+
+
 def pad_rows(a: np.ndarray, rows: int) -> np.ndarray:
     """`a` with its first row (or zeros, if it has none) repeated up to `rows` rows.
 

@@ -26,11 +26,11 @@ from jaxtyping import Array, Float, Int
 from leadline.kernels import Kernel
 from leadline.numerics import InvalidData, as_bounds, as_choice, blas_threads_for, sine_and_cosine
 from leadline.paths._grid import RegularGrid, moved_inside
-from leadline.paths._karhunen_loeve import KarhunenLoeve, as_size
+from leadline.paths._karhunen_loeve import Expansion, as_size
 from leadline.paths._laplacian import mode_variances
 
 
-class BoxModes(KarhunenLoeve):
+class BoxModes(Expansion):
     """Draws on a box that vanish on its boundary, or have no slope across it.
 
     With box sides L, phi_i(x) = prod_a sqrt(2 / L_a) sin(i_a pi (x_a - low_a) / L_a) and
@@ -82,7 +82,7 @@ class BoxModes(KarhunenLoeve):
         return found
 
 
-class RegionModes(KarhunenLoeve):
+class RegionModes(Expansion):
     """Draws that vanish outside a region of any shape.
 
     The region is a set of nodes of a regular grid. Eigenfunctions are those of the finite

@@ -143,8 +143,7 @@ class FunctionDraws(ScalarPaths):
 
     def __getitem__(self, which: Any) -> FunctionDraws:
         """Some of the draws, by number, slice or mask."""
-        rows = np.arange(self.n)[which]
-        rows = np.atleast_1d(rows)
+        rows = np.atleast_1d(np.arange(self.n)[which])
         return eqx.tree_at(
             lambda p: (p.weights, p.coefficients),
             self,

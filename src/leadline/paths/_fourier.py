@@ -12,7 +12,6 @@ that do not depend on them: draws are differentiable in length scales.
 
 from __future__ import annotations
 
-from functools import lru_cache
 from typing import Any
 
 import equinox as eqx
@@ -22,10 +21,8 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.kernels import Frequencies, Kernel
-from leadline.numerics import InvalidData, as_choice, sine_and_cosine
+from leadline.numerics import InvalidData, as_choice, shifted_sobol, sine_and_cosine
 from leadline.paths._features import Features
-
-_BITS = 52  # binary digits of quasi-random numbers
 
 
 class Waves(Features):
@@ -188,26 +185,6 @@ def half(size: Any) -> int:
     if size < 2 or size % 2:
         raise InvalidData(f"The number of features must be even (cosines and sines), got {size}.")
     return int(size) // 2
-
-
-def shifted_sobol(key: Array, n: int, d: int) -> Float[Array, "n d"]:
-    """Sobol points with the same binary digits flipped in all of them: a digital shift.
-
-    Each point is uniform on the open cube, and the set stays balanced; a shift around the edges
-    would not keep it so, and makes errors up to four times larger. Unlike scrambling, which is no
-    better here, this is a pure function of the key, also in a trace.
-    """
-    flips = jax.random.bits(key, (d,), jnp.uint64) >> np.uint64(64 - _BITS)
-    digits = jnp.asarray(_sobol_digits(n, d)) ^ flips
-    return (digits.astype(jnp.float64) + 0.5) * 2.0**-_BITS
-
-
-@lru_cache(maxsize=32)
-def _sobol_digits(n: int, d: int) -> np.ndarray:
-    from scipy.stats import qmc
-
-    points = qmc.Sobol(d, scramble=False, bits=_BITS).random_base2(int(n - 1).bit_length())[:n]
-    return (points * 2.0**_BITS).astype(np.uint64)
 
 
 def _rotation(g: Array) -> Array:

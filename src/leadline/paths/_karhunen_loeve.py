@@ -11,17 +11,20 @@ features are sqrt(lambda_i) phi_i(x), so that weights are standard normal.
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
+from typing import Any
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData, sine_and_cosine
+from leadline.numerics import InvalidData, as_variances, is_traced, sine_and_cosine
 from leadline.paths._features import Features
 
 
-class KarhunenLoeve(Features):
+class Expansion(Features):
     """Features sqrt(lambda_i) phi_i(x) with standard normal weights.
 
     A class with its own `eigenfunctions` and `dim` that sets `eigenvalues` is an expansion on
@@ -45,7 +48,33 @@ class KarhunenLoeve(Features):
         return (weights * jnp.sqrt(self.eigenvalues)) @ self.eigenfunctions(x).T
 
 
-class BrownianMotion(KarhunenLoeve):
+class KarhunenLoeve(Expansion):
+    """The expansion with given eigenpairs, on whatever domain they are known.
+
+    Args:
+        eigenvalues: lambda_i (l,), not negative.
+        functions: maps inputs (m, d) to the values (m, l) of the eigenfunctions; traces.
+        dim: how many columns the inputs have.
+    """
+
+    functions: Callable[[Array], Array]
+    columns: int = eqx.field(static=True)
+
+    def __init__(self, eigenvalues: Any, functions: Callable[[Array], Array], dim: int):
+        if not is_traced(eigenvalues):
+            eigenvalues = as_variances(eigenvalues, as_size(np.size(eigenvalues)))
+        self.eigenvalues = jax.device_put(eigenvalues)
+        self.functions, self.columns = functions, dim
+
+    @property
+    def dim(self):
+        return self.columns
+
+    def eigenfunctions(self, x):
+        return self.functions(x)
+
+
+class BrownianMotion(Expansion):
     """Brownian motion on [0, 1], whose covariance is min(x, y).
 
     lambda_i = 1 / ((i - 1/2) pi)^2, phi_i(x) = sqrt2 sin((i - 1/2) pi x).

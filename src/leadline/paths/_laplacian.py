@@ -20,8 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.kernels import Kernel, Scale, Stationary
+from leadline.kernels import Kernel, Stationary
 from leadline.numerics import InvalidData, Unsupported
+from leadline.paths._quadrature_features import unscaled
 
 
 def mode_variances(
@@ -40,9 +41,7 @@ def _mode_variances_jit(kernel: Kernel, s: Any, dim: int) -> Array:
 
 def shared_lengthscale(kernel: Kernel) -> Float[Array, ""]:
     """The length scale of a Matern or squared exponential kernel, which may be scaled."""
-    inside = kernel
-    while isinstance(inside, Scale):
-        inside = inside.kernel
+    inside = unscaled(kernel)
     if not (isinstance(inside, Stationary) and hasattr(inside, "spectral_density")):
         raise Unsupported(
             "Only Matern and squared exponential kernels, and scalings of them, have the isotropic "

@@ -20,13 +20,13 @@ from jaxtyping import Array, Float
 
 from leadline.kernels import Kernel
 from leadline.numerics import InvalidData, as_bounds, as_rows, as_targets, is_traced
-from leadline.paths._karhunen_loeve import KarhunenLoeve, as_size
+from leadline.paths._karhunen_loeve import Expansion, as_size
 
 # Nodes along each input column, for one, two and three columns.
 _NODES = (200, 40, 12)
 
 
-class Nystrom(KarhunenLoeve):
+class Nystrom(Expansion):
     """The leading eigenfunctions of a kernel with respect to a measure given by nodes and weights.
 
     Args:

@@ -91,14 +91,14 @@ class Simpson(Waves):
 
     def __init__(self, kernel: Kernel, size: int, dim: int):
         n = _nodes_per_axis(size, dim, least=3, step=2)
-        light = isinstance(_unscaled(kernel), SquaredExponential)
+        light = isinstance(unscaled(kernel), SquaredExponential)
         axis = _simpson_axis(n) if light else _open_simpson_axis(n)
         self.theta, self.weight = _tensor_product(kernel, dim, *axis)
 
 
 def takes_quadrature(kernel: Kernel) -> bool:
     """Whether the classes of this module can take the kernel."""
-    inside = _unscaled(kernel)
+    inside = unscaled(kernel)
     return hasattr(inside, "lengthscale") and hasattr(inside, "spectral_density")
 
 
@@ -110,7 +110,7 @@ def lengthscales(kernel: Kernel, dim: int) -> Float[Array, " d"]:
             f"kernels and scalings of them, not for {kernel!r}. FourierFeatures take every "
             "stationary kernel."
         )
-    found = jnp.asarray(_unscaled(kernel).lengthscale)
+    found = jnp.asarray(unscaled(kernel).lengthscale)
     if found.ndim and found.shape != (dim,):
         raise InvalidData(
             f"The kernel has {found.shape[0]} length scales, but the inputs have {dim} columns."
@@ -118,7 +118,8 @@ def lengthscales(kernel: Kernel, dim: int) -> Float[Array, " d"]:
     return jnp.broadcast_to(found, (dim,))
 
 
-def _unscaled(kernel: Any) -> Any:
+def unscaled(kernel: Any) -> Any:
+    """The kernel without its factors."""
     while isinstance(kernel, Scale):
         kernel = kernel.kernel
     return kernel

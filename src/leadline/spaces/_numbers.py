@@ -1,0 +1,168 @@
+"""Real and whole numbers between two ends, on a linear or a logarithmic scale.
+
+Notation: a `unit` is a position between the ends, 0 at `low` and 1 at `high`; the `span` is
+`high - low`, or the logarithm of `high / low`.
+"""
+
+from __future__ import annotations
+
+import abc
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from leadline.numerics import InvalidData
+from leadline.spaces._parameter import Parameter
+from leadline.spaces._scalars import as_number, as_whole
+
+# Up to here a whole number survives the way to the unit interval and back, on a log scale too.
+_LARGEST = 10**12
+
+
+def linear_unit(numbers, low, high):
+    """Where numbers are between the ends; arrays broadcast."""
+    return (numbers - low) / (high - low)
+
+
+def linear_number(unit, low, high):
+    """The numbers at positions between the ends, exact at both; arrays broadcast."""
+    unit = np.minimum(np.maximum(unit, 0.0), 1.0)
+    return _inside(low + unit * (high - low), unit, low, high)
+
+
+def _inside(numbers, unit, low, high):
+    """Rounding must neither leave the range nor miss its upper end."""
+    return np.where(unit == 1.0, high, np.minimum(np.maximum(numbers, low), high))
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class _Range(Parameter):
+    """Numbers between two ends."""
+
+    low: Any
+    high: Any
+    log: bool
+    _span: float = field(compare=False)
+
+    def __init__(self, low: Any, high: Any, log: Any = False):
+        kind = type(self).__name__
+        low, high = self._as_end(low, f"low of {kind}"), self._as_end(high, f"high of {kind}")
+        if not isinstance(log, bool):
+            raise InvalidData(f"log of {kind} must be True or False, got {log!r}.")
+        if low >= high:
+            raise InvalidData(f"{kind} needs low < high, got low={low} and high={high}.")
+        if log and low <= 0:
+            raise InvalidData(f"{kind} on a log scale needs low > 0, got low={low}.")
+        with np.errstate(over="ignore"):
+            span = np.log(np.float64(high) / low) if log else np.float64(high) - low
+        if not np.isfinite(span):
+            raise InvalidData(f"{kind} from {low} to {high} is wider than floats can measure.")
+        for name, value in (("low", low), ("high", high), ("log", log), ("_span", float(span))):
+            object.__setattr__(self, name, value)
+
+    @staticmethod
+    @abc.abstractmethod
+    def _as_end(value: Any, name: str) -> int | float:
+        """An end of the range, checked."""
+
+    def _arguments(self):
+        return f"{self.low!r}, {self.high!r}" + (", log=True" if self.log else "")
+
+    def encode(self, states):
+        """The position between the ends, exactly 0 and 1 there."""
+        if not self.log:
+            return linear_unit(states, self.low, self.high)[:, None]
+        unit = np.minimum(np.log(states / self.low) / self._span, 1.0)
+        return np.where(states == self.high, 1.0, unit)[:, None]
+
+    def _between(self, unit):
+        """The numbers at positions between the ends."""
+        if not self.log:
+            return linear_number(unit, self.low, self.high)
+        unit = np.minimum(np.maximum(unit, 0.0), 1.0)
+        return _inside(self.low * np.exp(unit * self._span), unit, self.low, self.high)
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class Real(_Range):
+    """A real number in [low, high], on a linear or (`log=True`) a logarithmic scale."""
+
+    low: float
+    high: float
+
+    @staticmethod
+    def _as_end(value, name):
+        return float(as_number(value, name))
+
+    @property
+    def size(self):
+        return math.inf
+
+    def state(self, value, name="value"):
+        number = value if type(value) is float else as_number(value, name)
+        if not self.low <= number <= self.high:
+            raise InvalidData(
+                f"{name} must be a number from {self.low} to {self.high}, got {value!r}."
+            )
+        return float(number)
+
+    def decode(self, states):
+        return states.tolist()
+
+    def nearest(self, columns):
+        return self._between(np.ascontiguousarray(columns[:, 0]))
+
+    def spread(self, u):
+        """All numbers are equally likely; on a log scale their logarithms are."""
+        return self._between(u)
+
+    def moves(self, state):
+        """None: there is no next real number."""
+        return []
+
+
+@dataclass(frozen=True, repr=False, init=False)
+class Integer(_Range):
+    """A whole number from `low` to `high`, both included, on a linear or a logarithmic scale."""
+
+    low: int
+    high: int
+
+    @staticmethod
+    def _as_end(value, name):
+        end = as_whole(value, name)
+        if abs(end) > _LARGEST:
+            raise InvalidData(f"{name} must be within {_LARGEST:.0e} of zero, got {value!r}.")
+        return end
+
+    @property
+    def size(self):
+        return self.high - self.low + 1
+
+    @property
+    def first(self):
+        return self.low
+
+    def state(self, value, name="value"):
+        number = value if type(value) is int else as_whole(value, name)
+        if not self.low <= number <= self.high:
+            raise InvalidData(
+                f"{name} must be a whole number from {self.low} to {self.high}, got {value!r}."
+            )
+        return float(number)
+
+    def decode(self, states):
+        return states.astype(np.int64).tolist()
+
+    def nearest(self, columns):
+        return np.rint(self._between(np.ascontiguousarray(columns[:, 0])))
+
+    def spread(self, u):
+        """Equal slices; on a log scale those of [log(low - 1/2), log(high + 1/2)] by rounding."""
+        if not self.log:
+            return super().spread(u)
+        start, stop = np.log(self.low - 0.5), np.log(self.high + 0.5)
+        numbers = np.rint(np.exp(start + u * (stop - start)))
+        return np.minimum(np.maximum(numbers, self.low), self.high)

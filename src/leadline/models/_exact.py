@@ -126,6 +126,7 @@ class GP(Parameterized):
         restarts: int | None = None,
         seed: int = 0,
         inference: str = "maximum",
+        reference: Any = None,
     ) -> ExactPosterior | MixturePosterior:
         """Learn the hyper-parameters that are not fixed, and return the posterior.
 
@@ -138,13 +139,16 @@ class GP(Parameterized):
             seed: of random starts, of the rows that screen them, and of sampling.
             inference: "maximum" for the best hyper-parameters; "nuts" for draws of them, whose
                 posteriors are then mixed.
+            reference: inputs (m, d) whose spread is the unit of length scales, where `x` are not
+                spread like the inputs that matter; `x` if None.
         """
         as_choice(priors, ("default", None), "priors")
         as_choice(inference, ("maximum", "nuts"), "inference")
         x = as_rows(x)
         y = as_targets(y, x.shape[0])
         var = as_variances(var, x.shape[0])
-        search = search_for(self, DataScale.of(x, y), priors=priors, restarts=restarts, seed=seed)
+        spread = x if reference is None else as_rows(reference, "reference", columns=x.shape[1])
+        search = search_for(self, DataScale.of(spread, y), priors=priors, restarts=restarts, seed=seed)
         rows = as_padded_rows(x, y, var)
         if inference == "maximum":
             return learn(log_evidence, self, rows, search).condition(x, y, var)

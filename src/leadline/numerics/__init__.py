@@ -44,11 +44,14 @@ from leadline.numerics._pivoted_cholesky import pivoted_cholesky
 from leadline.numerics._preconditioner import WoodburyPreconditioner, woodbury_preconditioner
 from leadline.numerics._quantiles import gamma_quantile, normal_quantile
 from leadline.numerics._quasirandom import (
+    generator,
     latin_hypercube,
+    rotated_sobol,
     shifted_sobol,
     sobol,
     sobol_normal,
 )
+from leadline.numerics._starts import spread_best
 from leadline.numerics._threads import blas_threads_for
 from leadline.numerics._trigonometry import sine_and_cosine
 
@@ -82,6 +85,7 @@ __all__ = [
     "from_free",
     "gamma_quantile",
     "gaussian_log_density",
+    "generator",
     "inverse_factored",
     "is_traced",
     "lanczos_logdet",
@@ -97,6 +101,7 @@ __all__ = [
     "power_of_two",
     "real",
     "require_factor",
+    "rotated_sobol",
     "row_mask",
     "shifted_sobol",
     "sine_and_cosine",
@@ -105,6 +110,7 @@ __all__ = [
     "sobol_normal",
     "solve_factored",
     "solve_lower",
+    "spread_best",
     "squared_distance",
     "to_free",
     "woodbury_preconditioner",

@@ -82,15 +82,15 @@ def minimize_together(
     objectives: Callable[[Array, Any], Array],
     args: Any,
     starts: Float[Array | np.ndarray, "r p"],
-    lower: Float[Array | np.ndarray, " p"],
-    upper: Float[Array | np.ndarray, " p"],
+    lower: Float[Array | np.ndarray, "#r p"],
+    upper: Float[Array | np.ndarray, "#r p"],
     *,
     tolerance: Any = 1e-4,
     max_evaluations: Any = 200,
 ) -> Minima:
-    """Minimize many cheap objectives in one box: `objectives(u (r, p), args)` gives `(r,)`.
+    """Minimize many cheap objectives in a box: `objectives(u (r, p), args)` gives `(r,)`.
 
-    Entry i depends on row i alone. All lanes are evaluated at once, also those that are finished:
+    Entry i depends on row i alone, and each row may have a box of its own. All lanes are evaluated at once, also those that are finished:
     for objectives that are faster as a batch, such as function draws. Stops as `minimize_bounded`.
     """
 
@@ -104,6 +104,7 @@ def minimize_together(
 def _descend(evaluate, starts, lower, upper, tolerance, race, limit) -> Minima:
     """Turn by turn: a trial point of each lane, its value and gradient, and what follows."""
     lane_numbers = jnp.arange(starts.shape[0])
+    lower, upper = (jnp.broadcast_to(b, starts.shape) for b in (lower, upper))
     first = jax.vmap(_first_lane)(jnp.clip(starts, lower, upper))
 
     def unfinished(lanes):
@@ -111,8 +112,8 @@ def _descend(evaluate, starts, lower, upper, tolerance, race, limit) -> Minima:
 
     def turn(lanes):
         trial = jnp.clip(lanes.u + lanes.step[:, None] * lanes.direction, lower, upper)
-        advance = partial(_advance, lower=lower, upper=upper, tolerance=tolerance, limit=limit)
-        lanes = jax.vmap(advance)(lanes, trial, *evaluate(trial, lanes))
+        advance = jax.vmap(partial(_advance, tolerance=tolerance, limit=limit))
+        lanes = advance(lanes, trial, *evaluate(trial, lanes), lower, upper)
         beaten = (lanes.evaluations >= race) & (lane_numbers != jnp.argmin(lanes.value))
         return lanes._replace(done=lanes.done | beaten)
 
@@ -148,7 +149,7 @@ def _first_lane(u):
     )
 
 
-def _advance(lane, trial, value, gradient, *, lower, upper, tolerance, limit):
+def _advance(lane, trial, value, gradient, lower, upper, *, tolerance, limit):
     """One lane after the evaluation of its trial point."""
     start = lane.evaluations == 0
     moved = trial - lane.u

@@ -26,7 +26,7 @@ def sobol(n: int, d: int, seed: int | Array) -> Float[np.ndarray, "n d"]:
     from scipy.stats import qmc
 
     _check(n, d)
-    engine = qmc.Sobol(d, scramble=True, bits=_BITS, rng=_generator(seed))
+    engine = qmc.Sobol(d, scramble=True, bits=_BITS, rng=generator(seed))
     points = engine.random_base2(int(n - 1).bit_length())[:n]
     return points + 2.0 ** -(_BITS + 1)
 
@@ -50,12 +50,21 @@ def shifted_sobol(key: Array, n: int, d: int) -> Float[Array, "n d"]:
     return (digits.astype(jnp.float64) + 0.5) * 2.0**-_BITS
 
 
+def rotated_sobol(n: int, d: int, rng: np.random.Generator) -> Float[np.ndarray, "n d"]:
+    """Sobol points, all moved by one random step around the edges of the cube.
+
+    For candidates of a search, which need to be spread and new, and cheap: scrambling takes longer.
+    """
+    _check(n, d)
+    return (_sobol_points(n, d) + rng.random(d)) % 1.0
+
+
 def latin_hypercube(n: int, d: int, seed: int | Array) -> Float[np.ndarray, "n d"]:
     """`n` points, one in each of the `n` slices of every coordinate (McKay et al. 1979)."""
     from scipy.stats import qmc
 
     _check(n, d)
-    points = qmc.LatinHypercube(d, rng=_generator(seed)).random(n)
+    points = qmc.LatinHypercube(d, rng=generator(seed)).random(n)
     return np.clip(points, np.finfo(np.float64).tiny, np.nextafter(1.0, 0.0))
 
 
@@ -64,7 +73,7 @@ def _check(n: int, d: int) -> None:
         raise ValueError(f"A point set needs n >= 1 and d >= 1; got n = {n}, d = {d}.")
 
 
-def _generator(seed: int | Array) -> np.random.Generator:
+def generator(seed: int | Array) -> np.random.Generator:
     """A generator from an integer, or from the bits of a JAX key."""
     if isinstance(seed, int | np.integer):
         return np.random.default_rng(int(seed))
@@ -74,8 +83,11 @@ def _generator(seed: int | Array) -> np.random.Generator:
 
 
 @lru_cache(maxsize=32)
-def _sobol_digits(n: int, d: int) -> np.ndarray:
+def _sobol_points(n: int, d: int) -> np.ndarray:
     from scipy.stats import qmc
 
-    points = qmc.Sobol(d, scramble=False, bits=_BITS).random_base2(int(n - 1).bit_length())[:n]
-    return (points * 2.0**_BITS).astype(np.uint64)
+    return qmc.Sobol(d, scramble=False, bits=_BITS).random_base2(int(n - 1).bit_length())[:n]
+
+
+def _sobol_digits(n: int, d: int) -> np.ndarray:
+    return (_sobol_points(n, d) * 2.0**_BITS).astype(np.uint64)

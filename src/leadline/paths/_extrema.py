@@ -21,13 +21,13 @@ from leadline.numerics import (
     is_traced,
     minimize_together,
     sobol,
+    spread_best,
 )
 
 if TYPE_CHECKING:
     from leadline.paths._paths import ScalarPaths
 
 _CANDIDATES = 2048
-_NEAR = 0.1  # of the cube's diagonal
 _STEPS = 60
 _TOLERANCE = 1e-7  # of the standard deviation of the values at the candidates
 
@@ -54,7 +54,7 @@ def _search(paths, lower, upper, points, sign, starts: int) -> Array:
     points = jnp.concatenate([points, known])
     values = sign * paths(lower + width * points)
     scale = jnp.std(values, axis=1)
-    first = _spread_best(points, values, starts)  # (n, s, d)
+    first = spread_best(points, values, starts)  # (n, s, d)
     n, s, d = first.shape
 
     def objectives(u, args):
@@ -67,26 +67,13 @@ def _search(paths, lower, upper, points, sign, starts: int) -> Array:
         objectives,
         (paths, sign, scale),
         first.reshape(n * s, d),
-        jnp.zeros(d),
-        jnp.ones(d),
+        jnp.zeros((1, d)),
+        jnp.ones((1, d)),
         tolerance=_TOLERANCE,
         max_evaluations=_STEPS,
     )
     best = jnp.argmin(found.value.reshape(n, s), axis=1)
     return lower + width * found.u.reshape(n, s, d)[jnp.arange(n), best]
-
-
-def _spread_best(points: Array, values: Array, count: int) -> Array:
-    """For each row of `values`, its best points that are not near one another."""
-    radius = _NEAR * points.shape[1] ** 0.5
-    chosen = []
-    for _ in range(count):
-        pick = points[jnp.argmin(values, axis=1)]
-        chosen.append(pick)
-        away = jnp.sum(pick**2, axis=1)[:, None] + jnp.sum(points**2, axis=1)
-        away = away - 2.0 * pick @ points.T
-        values = jnp.where(away < radius**2, jnp.inf, values)
-    return jnp.stack(chosen, axis=1)
 
 
 _search_jit = eqx.filter_jit(_search)

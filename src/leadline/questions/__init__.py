@@ -1,0 +1,23 @@
+"""Questions about functions: ask, tell, answer."""
+
+from leadline.questions import methods
+from leadline.questions._events import Asked, Event, Failed, Given, Told
+from leadline.questions._minimize import Maximize, Minimize
+from leadline.questions._optimum import Optimum
+from leadline.questions._question import Exhausted, Question
+from leadline.questions._trial import Trial
+
+__all__ = [
+    "Asked",
+    "Event",
+    "Exhausted",
+    "Failed",
+    "Given",
+    "Maximize",
+    "Minimize",
+    "Optimum",
+    "Question",
+    "Told",
+    "Trial",
+    "methods",
+]

@@ -1,0 +1,165 @@
+"""The contract of a question: a fold over events.
+
+A question is asked what to call next (`ask`), is told what the calls returned (`tell`, `fail`), and
+says what it knows (`answer`). It depends on its settings, its seed and the ordered list of events
+and on nothing else: two questions that saw the same events are the same, bit for bit. What is dear
+to compute travels inside the `Asked` events, so applying them again computes nothing.
+
+Only one thread may touch a question.
+"""
+
+from __future__ import annotations
+
+import abc
+import copy
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import jax
+import numpy as np
+from jaxtyping import Array
+
+from leadline.numerics import InvalidData
+from leadline.questions._events import Asked, Event, Failed, Given, Told
+from leadline.questions._trial import Trial
+from leadline.spaces import Space, as_space
+
+
+class Exhausted(Exception):
+    """Every point of a finite space has been asked."""
+
+
+class Question(abc.ABC):
+    """Something to learn about a function, from few calls of it.
+
+    Attributes:
+        space: where the function may be called.
+        seed: of everything random.
+    """
+
+    verb: ClassVar[str]
+
+    def __init__(self, space: Any, seed: Any = 0):
+        self.space: Space = as_space(space)
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+            raise InvalidData(f"seed must be a whole number that is not negative, got {seed!r}.")
+        self.seed = int(seed)
+        self._trials: list[Trial] = []
+        self._rows: list[np.ndarray] = []
+        self._state: Mapping[str, np.ndarray] = {}
+
+    @abc.abstractmethod
+    def propose(self) -> Asked:
+        """The next ask, as an event that is not applied yet."""
+
+    @abc.abstractmethod
+    def check(self, value: Any) -> Any:
+        """The value as the question keeps it, or an error that says what a value may be."""
+
+    @abc.abstractmethod
+    def answer(self) -> Any:
+        """What is known now."""
+
+    @abc.abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """What makes this question another one than the next, as JSON values."""
+
+    def least_budget(self) -> int:
+        """How many calls the question needs before its answer means anything."""
+        return 1
+
+    def headline(self) -> str:
+        """What is known now, in a few words."""
+        return ""
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """Every trial, in the order in which they started."""
+        return tuple(self._trials)
+
+    def state(self) -> Mapping[str, np.ndarray]:
+        """What the last ask computed and the next one starts from."""
+        return self._state
+
+    def propose_batch(self, n: int) -> list[Asked]:
+        """The next `n` asks; each takes those before it as calls that run."""
+        if n < 1:
+            raise InvalidData(f"A question is asked for at least 1 point, got {n}.")
+        if n == 1:
+            return [self.propose()]
+        ahead = copy.copy(self)
+        ahead._trials, ahead._rows = list(self._trials), list(self._rows)
+        events = []
+        for _ in range(n):
+            events.append(ahead.propose())
+            ahead.apply(events[-1])
+        return events
+
+    def ask(self, n: int = 1) -> list[Trial]:
+        """The next `n` points to call the function at."""
+        return [self.apply(event) for event in self.propose_batch(n)]
+
+    def tell(self, trial: Any, value: Any, info: Mapping[str, Any] | None = None) -> Trial:
+        """Say what the function returned: for a trial that was asked, or for any other point.
+
+        Args:
+            trial: a trial from `ask`, or a point that nobody asked for.
+            value: what the function returned.
+            info: anything else worth keeping with the trial.
+        """
+        value, info = self.check(value), dict(info or {})
+        if isinstance(trial, Trial):
+            return self.apply(Told(trial.id, value, info))
+        return self.apply(Given(len(self._trials), trial, value, info))
+
+    def fail(self, trial: Any, reason: str) -> Trial:
+        """Say that a call gave no value, and why."""
+        if not isinstance(trial, Trial):
+            raise InvalidData(f"fail takes a trial from ask, got {trial!r}.")
+        return self.apply(Failed(trial.id, str(reason) or "no reason given"))
+
+    def apply(self, event: Event) -> Trial:
+        """Add one event to the list; the trial after it."""
+        if isinstance(event, Asked | Given):
+            return self._start(event)
+        if not 0 <= event.trial < len(self._trials):
+            raise InvalidData(
+                f"Trial {event.trial} is unknown: this question has {len(self._trials)} trials."
+            )
+        trial = self._trials[event.trial]
+        if not trial.running:
+            raise InvalidData(f"Trial {trial.id} is finished already: {trial!r}.")
+        if isinstance(event, Told):
+            done = dict(value=event.value, info=event.info, seconds=event.seconds)
+        else:
+            done = dict(reason=event.reason, traceback=event.traceback, seconds=event.seconds)
+        self._trials[event.trial] = trial = dataclasses.replace(trial, **done)
+        return trial
+
+    def _start(self, event: Asked | Given) -> Trial:
+        if event.trial != len(self._trials):
+            raise InvalidData(
+                f"Trials start in order: the next is {len(self._trials)}, got {event.trial}."
+            )
+        row = self.space.encode([event.point])[0]
+        # The caller's array may change later; the trial must not.
+        point = copy.copy(event.point)
+        if isinstance(event, Asked):
+            trial = Trial(event.trial, point, notes=event.notes)
+            self._state = event.state or self._state
+        else:
+            trial = Trial(event.trial, point, event.value, asked=False, info=event.info)
+        self._trials.append(trial)
+        self._rows.append(row)
+        return trial
+
+    def key(self) -> Array:
+        """The random key of the next ask."""
+        return jax.random.fold_in(jax.random.key(self.seed), len(self._trials))
+
+    def __repr__(self) -> str:
+        trials = self._trials
+        running, failed = sum(t.running for t in trials), sum(t.failed for t in trials)
+        counts = f"{len(trials)} trials, {running} running, {failed} failed"
+        return f"{type(self).__name__}({self.space.dim} parameters, seed={self.seed}: {counts})"

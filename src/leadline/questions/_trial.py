@@ -1,0 +1,49 @@
+"""A trial: one point, and what became of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Trial:
+    """One point of a campaign.
+
+    Attributes:
+        id: its number, counted from 0 in the order in which trials started.
+        x: the point, an array or a dict.
+        value: what the function returned there; None while it runs and after it failed.
+        asked: False for data that nobody asked for.
+        reason: why it failed; empty if it did not.
+        traceback: of the failure.
+        seconds: how long the call took, if known.
+        info: what the function returned beside its value.
+        notes: what the method said about its choice.
+    """
+
+    id: int
+    x: Any
+    value: Any = None
+    asked: bool = True
+    reason: str = ""
+    traceback: str = dataclasses.field(default="", repr=False)
+    seconds: float | None = None
+    info: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
+    notes: Mapping[str, float] = dataclasses.field(default_factory=dict, repr=False)
+
+    @property
+    def failed(self) -> bool:
+        """Whether the call ended without a value."""
+        return bool(self.reason)
+
+    @property
+    def running(self) -> bool:
+        """Whether nothing is known of the call yet."""
+        return self.value is None and not self.failed
+
+    def __repr__(self) -> str:
+        became = "running" if self.running else f"value={self.value!r}"
+        became = f"failed: {self.reason}" if self.failed else became
+        return f"Trial({self.id}, x={self.x!r}, {became})"

@@ -1,0 +1,7 @@
+"""Methods that choose the next point of a question."""
+
+from leadline.questions.methods._gp import GP
+from leadline.questions.methods._method import Method, Seen, Suggestion
+from leadline.questions.methods._random import Random
+
+__all__ = ["GP", "Method", "Random", "Seen", "Suggestion"]

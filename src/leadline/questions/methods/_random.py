@@ -1,0 +1,24 @@
+"""Random search: the baseline, and a design without end."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import ClassVar
+
+from leadline.questions.methods._method import Method, Suggestion, unseen
+
+
+@dataclasses.dataclass(frozen=True)
+class Random(Method):
+    """Every point is drawn at random, none twice."""
+
+    name: ClassVar[str] = "random"
+
+    def design(self, space):
+        """None: all points are random."""
+        return 0
+
+    def suggest(self, space, seen, state, key):
+        """A random row that was not called before."""
+        row = unseen(space, seen.rows, key)
+        return None if row is None else Suggestion(row, {}, {})

@@ -172,7 +172,8 @@ def test_a_mixed_conditional_space_runs_end_to_end():
         return (np.log10(p["rate"]) + 2) ** 2 + 0.2 * abs(p["layers"] - 3) + extra
 
     answer = run(question, loss, 30)
-    assert answer.x["kind"] == "sgd" and answer.x["layers"] == 3
+    assert answer.x["kind"] == "sgd"
+    assert answer.x["layers"] == 3
     assert answer.value < 0.1
     assert "momentum" in repr(answer)
 
@@ -201,7 +202,8 @@ def test_values_that_are_no_finite_number_are_refused(value):
 @pytest.mark.parametrize("value", [1, 1.0, np.float32(1), np.array(1.0), jax.numpy.asarray(1.0)])
 def test_numbers_of_every_kind_are_values(value):
     checked = ll.Minimize(BOX).check(value)
-    assert checked == 1.0 and type(checked) is float
+    assert checked == 1.0
+    assert type(checked) is float
 
 
 def test_misuse_is_an_error():

@@ -50,7 +50,8 @@ def test_trials_as_a_frame(answer):
         "seconds",
     ]
     assert len(frame) == 12
-    assert frame["failed"].sum() == 1 and frame["value"].isna().sum() == 2
+    assert frame["failed"].sum() == 1
+    assert frame["value"].isna().sum() == 2
     assert frame["value"].min() == answer.value
 
 
@@ -58,7 +59,8 @@ def test_without_any_value_the_answer_says_why():
     question = ll.Minimize(SPACE, method="random")
     question.fail(question.ask()[0], "RuntimeError: no license")
     answer = question.answer()
-    assert answer.x is None and np.isnan(answer.value)
+    assert answer.x is None
+    assert np.isnan(answer.value)
     assert "RuntimeError: no license" in repr(answer)
     with pytest.raises(ll.InvalidData, match="at least 2 values"):
         answer.predict([{"rate": 0.1, "width": 3}])

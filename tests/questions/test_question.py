@@ -94,10 +94,16 @@ def test_trials_say_what_became_of_them():
     told = question.tell(told, np.float32(0.5), info={"loss": [1, 2]})
     failed = question.fail(failed, "out of memory")
     given_ = question.tell([0.5, 0.0], 0.25)
-    assert told.value == 0.5 and isinstance(told.value, float) and told.info == {"loss": [1, 2]}
-    assert failed.failed and failed.value is None and failed.reason == "out of memory"
-    assert running.running and not given_.asked
-    assert "running" in repr(running) and "out of memory" in repr(failed)
+    assert told.value == 0.5
+    assert isinstance(told.value, float)
+    assert told.info == {"loss": [1, 2]}
+    assert failed.failed
+    assert failed.value is None
+    assert failed.reason == "out of memory"
+    assert running.running
+    assert not given_.asked
+    assert "running" in repr(running)
+    assert "out of memory" in repr(failed)
     assert "4 trials, 1 running, 1 failed" in repr(question)
 
 

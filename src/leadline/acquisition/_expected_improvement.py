@@ -6,11 +6,12 @@ to improve on; z = (m - best) / s; phi and Phi are the standard normal density a
     EI(x) = E max(f(x) - best, 0) = s h(z),    h(z) = phi(z) + z Phi(z),    h'(z) = Phi(z)
 
 EI is 0 in floating point over most of a space after a few calls, and its gradient with it. The
-logarithm is not (Ament et al. 2023): log h is evaluated in pieces, and so is its derivative Phi / h.
+logarithm is not (Ament et al. 2023): log h and its derivative Phi / h are evaluated in pieces.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any, ClassVar
 
 import jax
@@ -22,8 +23,8 @@ from leadline.acquisition._acquisition import Acquisition
 from leadline.models import Posterior
 from leadline.numerics import InvalidData, Unsupported
 
-_LOG_SQRT_2PI = 0.5 * jnp.log(2.0 * jnp.pi).item()
-_SQRT_HALF_PI = jnp.sqrt(0.5 * jnp.pi).item()
+_LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
+_SQRT_HALF_PI = math.sqrt(0.5 * math.pi)
 # Below this z four terms of the series of 1 - |z| M are exact to 1e-13.
 _FAR = -100.0
 # A marginal without any uncertainty still has a logarithm.
@@ -41,7 +42,7 @@ def _deficit(z: Array) -> Array:
 
 
 @jax.custom_jvp
-def log_h(z: Float[Array, "..."]) -> Float[Array, "..."]:
+def log_h(z: Float[Array, ...]) -> Float[Array, ...]:
     """The logarithm of h(z) = phi(z) + z Phi(z), for every finite z."""
     near = jnp.maximum(z, -1.0)
     density = jnp.exp(-0.5 * near**2 - _LOG_SQRT_2PI)

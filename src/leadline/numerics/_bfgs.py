@@ -90,8 +90,9 @@ def minimize_together(
 ) -> Minima:
     """Minimize many cheap objectives in a box: `objectives(u (r, p), args)` gives `(r,)`.
 
-    Entry i depends on row i alone, and each row may have a box of its own. All lanes are evaluated at once, also those that are finished:
-    for objectives that are faster as a batch, such as function draws. Stops as `minimize_bounded`.
+    Entry i depends on row i alone, and each row may have a box of its own. All lanes are evaluated
+    at once, also those that are finished: for objectives that are faster as a batch, such as
+    function draws. Stops as `minimize_bounded`.
     """
 
     def evaluate(trial, lanes):

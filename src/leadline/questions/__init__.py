@@ -5,6 +5,7 @@ from leadline.questions._events import Asked, Event, Failed, Given, Told
 from leadline.questions._minimize import Maximize, Minimize
 from leadline.questions._optimum import Optimum
 from leadline.questions._question import Exhausted, Question
+from leadline.questions._settings import question_from_settings
 from leadline.questions._trial import Trial
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "Told",
     "Trial",
     "methods",
+    "question_from_settings",
 ]

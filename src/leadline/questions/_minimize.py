@@ -20,7 +20,7 @@ from leadline.questions._question import Exhausted, Question
 from leadline.questions.methods import GP, Method, Random, Seen
 from leadline.questions.methods._method import unseen
 
-_METHODS = {"gp": GP, "random": Random}
+METHODS = {"gp": GP, "random": Random}
 # Points of a design are looked for among so many at first, and then twice as many.
 _DESIGN, _LONGEST_DESIGN = 64, 4096
 # A model needs two values to say anything.
@@ -35,7 +35,7 @@ def as_method(method: Any) -> Method:
         raise InvalidData(
             f"method must be a name or an object of ll.methods, got {type(method).__name__}."
         )
-    return _METHODS[as_choice(method, tuple(_METHODS), "method")]()
+    return METHODS[as_choice(method, tuple(METHODS), "method")]()
 
 
 class Minimize(Question):

@@ -29,7 +29,7 @@ class Optimum:
         best = question.best()
         self.trials = question.trials
         self.best = None if best is None else self.trials[best]
-        self.x = None if self.best is None else self.best.x
+        self.x: Any = None if self.best is None else self.best.x
         self.value = float("nan") if self.best is None else self.best.value
         self.space = question.space
         self.sign = question.sign

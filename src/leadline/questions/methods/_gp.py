@@ -19,10 +19,9 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from functools import cache
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
-from jaxtyping import Array
 
 from leadline.acquisition import ExpectedImprovement, LogExpectedImprovement, maximize
 from leadline.kernels import Matern52
@@ -37,6 +36,8 @@ _ACQUISITIONS = {"ei": ExpectedImprovement, "log_ei": LogExpectedImprovement}
 _BEST = 4
 # Hyper-parameters are learned again when the data have grown by this part, and by one row.
 _GROWTH = 0.01
+# Where the first search starts.
+_START = {"variance": 1.0, "mean": 0.0, "noise": 1e-2}
 # The spread of so many rows of a space is the unit of its length scales.
 _REFERENCE = 256
 
@@ -93,23 +94,14 @@ class GP(Method):
         n = len(seen.y)
         if state and n - state["rows"] < max(1.0, _GROWTH * n):
             return _process(state).condition(seen.x, seen.y), state
-        if state:
-            process = _process(state)
-        else:
-            process = Process(1.0 * Matern52(np.ones(space.columns)), noise=1e-2)
+        start: dict[str, Any] = dict(state) or {"lengthscale": np.ones(space.columns), **_START}
         if self.noise is not None:
-            process = Process(process.kernel, process.mean, fixed(self.noise))
+            start["noise"] = fixed(self.noise)
+        process = _process(start)
         # Length scales are measured by the space, not by where calls have gathered.
         reference = space.spread(_reference_points(space.dim))
-        posterior = process.fit(seen.x, seen.y, reference=reference)
-        gp = posterior.gp
-        return posterior, {
-            "lengthscale": np.asarray(gp.kernel.kernel.lengthscale),
-            "variance": np.asarray(gp.kernel.variance),
-            "mean": np.asarray(gp.mean.value),
-            "noise": np.asarray(gp.noise),
-            "rows": np.asarray(n),
-        }
+        posterior: Any = process.fit(seen.x, seen.y, reference=reference)
+        return posterior, {**_hyper_parameters(posterior.gp), "rows": np.asarray(n)}
 
 
 @cache
@@ -128,7 +120,18 @@ def _with_fantasies(posterior: ExactPosterior, seen: Seen) -> ExactPosterior:
     return posterior.gp.condition(seen.rows, np.concatenate(y))
 
 
-def _process(state: Mapping[str, np.ndarray]) -> Process:
+def _hyper_parameters(gp: Any) -> dict[str, np.ndarray]:
+    """The hyper-parameters of a process as `_process` makes it."""
+    return {
+        "lengthscale": np.asarray(gp.kernel.kernel.lengthscale),
+        "variance": np.asarray(gp.kernel.variance),
+        "mean": np.asarray(gp.mean.value),
+        "noise": np.asarray(gp.noise),
+    }
+
+
+def _process(state: Mapping[str, Any]) -> Process:
+    """The process with the hyper-parameters of a state."""
     kernel = state["variance"] * Matern52(state["lengthscale"])
     return Process(kernel, mean=state["mean"], noise=state["noise"])
 

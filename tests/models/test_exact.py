@@ -344,3 +344,9 @@ def test_what_a_posterior_cannot_do():
         with pytest.raises(ll.Unsupported, match=f"Bare has no '{ability}'. It is an ability of"):
             getattr(Bare(), ability)
         assert not hasattr(Bare(), ability)
+
+
+def test_predictions_show_their_numbers():
+    post = ll.GP(ll.kernels.Matern52(1.0), noise=0.1).condition([[0.0], [1.0]], [0.0, 1.0])
+    assert repr(post.predict([[0.0]])).startswith("Normal(mean=[0.")
+    assert repr(post.predict([[0.0]] * 50)) == "Normal(mean=f64[50], var=f64[50])"

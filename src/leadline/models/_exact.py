@@ -24,7 +24,7 @@ from jaxtyping import Array, Float
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._drawable import DrawablePosterior
-from leadline.models._learning import best_coordinates, learn, search_for
+from leadline.models._learning import best_coordinates, search_for
 from leadline.models._mixture import MixturePosterior
 from leadline.models._normal import Normal
 from leadline.models._sampling import sample_log_joint
@@ -40,6 +40,7 @@ from leadline.numerics import (
     bucket,
     cholesky,
     extend_cholesky,
+    from_free,
     gaussian_log_density,
     inverse_factored,
     is_traced,
@@ -127,6 +128,7 @@ class GP(Parameterized):
         seed: int = 0,
         inference: str = "maximum",
         reference: Any = None,
+        tolerance: float | None = None,
     ) -> ExactPosterior | MixturePosterior:
         """Learn the hyper-parameters that are not fixed, and return the posterior.
 
@@ -141,6 +143,8 @@ class GP(Parameterized):
                 posteriors are then mixed.
             reference: inputs (m, d) whose spread is the unit of length scales, where `x` are not
                 spread like the inputs that matter; `x` if None.
+            tolerance: how many nats of evidence are worth another step of the search; 3e-3 with
+                priors and 1e-4 without if None.
         """
         as_choice(priors, ("default", None), "priors")
         as_choice(inference, ("maximum", "nuts"), "inference")
@@ -148,10 +152,25 @@ class GP(Parameterized):
         y = as_targets(y, x.shape[0])
         var = as_variances(var, x.shape[0])
         spread = x if reference is None else as_rows(reference, "reference", columns=x.shape[1])
-        search = search_for(self, DataScale.of(spread, y), priors=priors, restarts=restarts, seed=seed)
+        if tolerance is not None and not tolerance > 0:
+            raise InvalidData(f"tolerance must be positive, got {tolerance}.")
+        search = search_for(
+            self,
+            DataScale.of(spread, y),
+            priors=priors,
+            restarts=restarts,
+            seed=seed,
+            tolerance=tolerance,
+        )
         rows = as_padded_rows(x, y, var)
         if inference == "maximum":
-            return learn(log_evidence, self, rows, search).condition(x, y, var)
+            if search.lower.size == 0:
+                return self.condition(x, y, var)
+            u = search.free(best_coordinates(log_evidence, self, rows, search))
+            with blas_threads_for(rows.x.shape[0]):
+                gp, *found = jax.block_until_ready(_condition_at_jit(self, u, rows))
+            require_factor(found[0], "covariance matrix of the data", _CAUSE, x.shape[0])
+            return ExactPosterior(gp, rows, *found)
         if priors is None:
             raise InvalidData(
                 "inference='nuts' needs a prior to sample from: leave priors='default'."
@@ -285,6 +304,12 @@ def _condition(gp: GP, rows: Rows) -> tuple[Array, Array, Array]:
     return factor, weights, log_density_factored(factor, residual, weights, rows.mask)
 
 
+def _condition_at(gp: GP, u: Any, rows: Rows) -> tuple[GP, Array, Array, Array]:
+    """The process with the free coordinates `u`, and what `_condition` finds for it."""
+    gp = from_free(gp, u)
+    return gp, *_condition(gp, rows)
+
+
 def _condition_each(gps: GP, rows: Rows) -> ExactPosterior:
     """Posteriors of stacked processes, one after the other."""
     return jax.lax.map(lambda gp: ExactPosterior(gp, rows, *_condition(gp, rows)), gps)
@@ -335,6 +360,7 @@ def _leave_one_out(post: ExactPosterior) -> tuple[Array, Array]:
 
 
 _condition_jit = eqx.filter_jit(_condition)
+_condition_at_jit = eqx.filter_jit(_condition_at)
 _condition_each_jit = eqx.filter_jit(_condition_each)
 _extend_jit = eqx.filter_jit(_extend)
 _leave_one_out_jit = eqx.filter_jit(_leave_one_out)

@@ -7,8 +7,9 @@ tables below give starting values, the widest interval worth searching, and a no
 free coordinate. The prior on length scales is that of Hvarfner et al. (2024), which grows with the
 square root of the dimension, centered where its density is highest; the others are wide.
 
-Large data sets are searched twice: from every start on a few rows, then from what that found (and
-from the model's own values) on all rows, where only the best start goes on. Without priors the
+Large data sets are searched twice: from every start on a few rows, then from the best that was
+found (or from the model's own values, if they are better) on all rows, where what was learned about
+the curvature is of use. Without priors the
 evidence has more maxima, and early values say little about late ones: then all starts, the first
 and those that were found, run to their end on all rows.
 
@@ -63,8 +64,8 @@ _SCREENING_ROWS = 64
 # not screened, and on those that were.
 _RACE, _RACE_OF_SCREENED = 8, 1
 _NEVER = 10**9
-# Nats that are worth another step: without priors, and with them.
-_TOLERANCE = 1e-4, 3e-3
+# Nats that are worth another step, unless the user says.
+_TOLERANCE = {"default": 3e-3, None: 1e-4}
 
 
 class Search(NamedTuple):
@@ -79,6 +80,11 @@ class Search(NamedTuple):
     unit: Float[np.ndarray, " p"]
     thorough: bool
     seed: int
+    tolerance: float
+
+    def free(self, v: Float[np.ndarray, " p"]) -> Float[np.ndarray, " p"]:
+        """The free coordinates at scaled ones."""
+        return self.center + self.unit * v
 
     def arguments(self, module: Any, data: Any) -> tuple:
         """What `log_joint` needs besides coordinates."""
@@ -86,9 +92,18 @@ class Search(NamedTuple):
 
 
 def search_for(
-    module: Any, scale: DataScale, *, priors: str | None, restarts: int | None, seed: int
+    module: Any,
+    scale: DataScale,
+    *,
+    priors: str | None,
+    restarts: int | None,
+    seed: int,
+    tolerance: float | None = None,
 ) -> Search:
-    """The search for the free parameters of `module`: the module's own values start first."""
+    """The search for the free parameters of `module`: the module's own values start first.
+
+    `tolerance` is how many nats are worth another step.
+    """
     if restarts is not None and restarts < 1:
         raise InvalidData(f"restarts must be at least 1, got {restarts}.")
     found = [
@@ -96,12 +111,14 @@ def search_for(
         for slot, seen in slots(module, scale)
         if not slot.fixed and seen is not None
     ]
-    columns = len(Search._fields) - 2
+    if tolerance is None:
+        tolerance = _TOLERANCE[priors]
+    columns = len(Search._fields) - 3
     if not found:
         parts = [np.zeros((1, 0)), *[np.zeros(0)] * (columns - 1)]
     else:
         parts = [np.concatenate(part, axis=-1) for part in zip(*found, strict=True)]
-    search = Search(*parts, thorough=priors is None, seed=seed)
+    search = Search(*parts, thorough=priors is None, seed=seed, tolerance=tolerance)
     if not found:
         return search
     starts = search.starts
@@ -160,8 +177,7 @@ def learn(evidence: Callable[[Any, Any], Array], module: Any, data: Any, search:
     """The module with the hyper-parameters that `best_coordinates` finds."""
     if search.lower.size == 0:
         return module
-    best = best_coordinates(evidence, module, data, search)
-    return from_free(module, search.center + search.unit * best)
+    return from_free(module, search.free(best_coordinates(evidence, module, data, search)))
 
 
 def best_coordinates(
@@ -176,12 +192,20 @@ def best_coordinates(
         search: from `search_for`.
     """
     starts, race = search.starts, _RACE
+    curvature = np.broadcast_to(np.eye(starts.shape[1]), (*starts.shape, starts.shape[1]))
     few = _few_rows(data, search.seed)
     if few is not None:
-        found = _run(evidence, module, few, search, starts, race)
-        starts = np.concatenate([starts if search.thorough else starts[:1], found.u])
+        found = _run(evidence, module, few, search, starts, curvature, race)
+        own = starts if search.thorough else starts[:1]
+        best = int(np.argmin(found.value))
+        good = slice(None) if search.thorough else slice(best, best + 1)
+        # The evidence of all rows curves as that of a few does, times as many.
+        share = np.sum(few.mask) / np.sum(data.mask)
+        learned = share * np.concatenate([[found.h[best]] * len(own), found.h[good]])
+        starts, curvature = np.concatenate([own, found.u[good]]), learned
         race = _RACE_OF_SCREENED
-    found = _run(evidence, module, data, search, starts, _NEVER if search.thorough else race)
+    race = _NEVER if search.thorough else race
+    found = _run(evidence, module, data, search, starts, curvature, race)
     return np.asarray(found.u)[int(np.argmin(found.value))]
 
 
@@ -196,8 +220,9 @@ def _few_rows(data: Any, seed: int) -> Any:
     return part._replace(mask=row_mask(few, size))
 
 
-def _run(evidence: Any, module: Any, data: Any, search: Search, starts: Any, race: int) -> Minima:
-    tolerance = _TOLERANCE[0 if search.thorough else 1]
+def _run(
+    evidence: Any, module: Any, data: Any, search: Search, starts: Any, curvature: Any, race: int
+) -> Minima:
     with blas_threads_for(data.mask.shape[0]):
         found = minimize_bounded(
             _objective(evidence),
@@ -205,7 +230,8 @@ def _run(evidence: Any, module: Any, data: Any, search: Search, starts: Any, rac
             starts,
             search.lower,
             search.upper,
-            tolerance=np.asarray(tolerance),
+            h=curvature,
+            tolerance=np.asarray(search.tolerance),
             race=np.asarray(race),
         )
         return jax.device_get(found)

@@ -22,6 +22,7 @@ from leadline.numerics import (
     pad_rows,
     require_factor,
     row_mask,
+    show,
     solve_factored,
 )
 
@@ -40,6 +41,9 @@ class Normal(eqx.Module):
     def std(self) -> Any:
         """Standard deviations."""
         return array_library(self)[0].sqrt(self.var)
+
+    def __repr__(self) -> str:
+        return f"Normal(mean={show(self.mean)}, var={show(self.var)})"
 
     def log_prob(self, y: Any) -> Any:
         """Log density of each value."""

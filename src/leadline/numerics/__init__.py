@@ -13,6 +13,7 @@ from leadline.numerics._cholesky import (
 )
 from leadline.numerics._compilation import enable_compilation_cache
 from leadline.numerics._conjugate_gradients import ConjugateGradientsInfo, conjugate_gradients
+from leadline.numerics._display import show
 from leadline.numerics._distance import squared_distance
 from leadline.numerics._errors import InvalidData, NotPositiveDefinite, Unsupported
 from leadline.numerics._inputs import (
@@ -104,6 +105,7 @@ __all__ = [
     "rotated_sobol",
     "row_mask",
     "shifted_sobol",
+    "show",
     "sine_and_cosine",
     "slots",
     "sobol",

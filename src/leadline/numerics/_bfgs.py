@@ -29,11 +29,15 @@ _SHORTEST = 1e-10
 
 
 class Minima(NamedTuple):
-    """Where each start ended: `u (r, p)`, `value (r,)`, and the evaluations of each (r,)."""
+    """Where each start ended: `u (r, p)`, `value (r,)`, and the evaluations of each (r,).
+
+    `h (r, p, p)` are the estimates of the inverse Hessian there.
+    """
 
     u: Float[Array, "r p"]
     value: Float[Array, " r"]
     evaluations: Int[Array, " r"]
+    h: Float[Array, "r p p"]
 
 
 class _Lane(NamedTuple):
@@ -56,11 +60,15 @@ def minimize_bounded(
     lower: Float[Array | np.ndarray, " p"],
     upper: Float[Array | np.ndarray, " p"],
     *,
+    h: Float[Array | np.ndarray, "r p p"] | None = None,
     tolerance: Any = 1e-4,
     race: Any = 1_000_000,
     max_evaluations: Any = 200,
 ) -> Minima:
     """Minimize `objective(u, args)` in a box from each row of `starts`.
+
+    `h` are first estimates of the inverse Hessian at the starts, if something is known about it: a
+    similar objective was minimized before, say. An identity is taken for no knowledge.
 
     A lane stops when two steps in a row gain less than `tolerance`, when its projected gradient
     promises less than that, or when no step along its direction helps. An objective that is not
@@ -75,7 +83,7 @@ def minimize_bounded(
 
         return jax.lax.map(one, (trial, lanes.value, lanes.gradient, lanes.done))
 
-    return _descend(evaluate, starts, lower, upper, tolerance, race, max_evaluations)
+    return _descend(evaluate, starts, h, lower, upper, tolerance, race, max_evaluations)
 
 
 def minimize_together(
@@ -99,27 +107,30 @@ def minimize_together(
         values, pull_back = jax.vjp(lambda u: objectives(u, args), trial)
         return values, pull_back(jnp.ones_like(values))[0]
 
-    return _descend(evaluate, starts, lower, upper, tolerance, 1_000_000, max_evaluations)
+    return _descend(evaluate, starts, None, lower, upper, tolerance, 1_000_000, max_evaluations)
 
 
-def _descend(evaluate, starts, lower, upper, tolerance, race, limit) -> Minima:
+def _descend(evaluate, starts, h, lower, upper, tolerance, race, limit) -> Minima:
     """Turn by turn: a trial point of each lane, its value and gradient, and what follows."""
     lane_numbers = jnp.arange(starts.shape[0])
     lower, upper = (jnp.broadcast_to(b, starts.shape) for b in (lower, upper))
-    first = jax.vmap(_first_lane)(jnp.clip(starts, lower, upper))
+    if h is None:
+        h = jnp.broadcast_to(jnp.eye(starts.shape[1]), (*starts.shape, starts.shape[1]))
+    first = jax.vmap(_first_lane)(jnp.clip(starts, lower, upper), h)
 
     def unfinished(lanes):
         return jnp.any(~lanes.done)
 
     def turn(lanes):
         trial = jnp.clip(lanes.u + lanes.step[:, None] * lanes.direction, lower, upper)
+        value, gradient = evaluate(trial, lanes)
         advance = jax.vmap(partial(_advance, tolerance=tolerance, limit=limit))
-        lanes = advance(lanes, trial, *evaluate(trial, lanes), lower, upper)
+        lanes = advance(lanes, trial, value, gradient, lower, upper)
         beaten = (lanes.evaluations >= race) & (lane_numbers != jnp.argmin(lanes.value))
         return lanes._replace(done=lanes.done | beaten)
 
     lanes = jax.lax.while_loop(unfinished, turn, first)
-    return Minima(lanes.u, lanes.value, lanes.evaluations)
+    return Minima(lanes.u, lanes.value, lanes.evaluations, lanes.h)
 
 
 def _free(u, g, lower, upper):
@@ -133,7 +144,7 @@ def _direction(h, u, g, lower, upper):
     return -free * (h @ (free * g))
 
 
-def _first_lane(u):
+def _first_lane(u, h):
     """A lane before its first evaluation, which is a step of length zero."""
     p = u.shape[0]
     zeros, zero = jnp.zeros(p), jnp.asarray(0)
@@ -141,7 +152,7 @@ def _first_lane(u):
         u=u,
         value=jnp.asarray(jnp.inf),
         gradient=zeros,
-        h=jnp.eye(p),
+        h=h,
         direction=zeros,
         step=jnp.asarray(1.0),
         quiet=zero,

@@ -4,6 +4,8 @@ Hypothesis tries the same examples in every run, however long one takes: a test 
 everyone.
 """
 
+from pathlib import Path
+
 import jax
 import pytest
 from hypothesis import settings
@@ -13,6 +15,18 @@ install_import_hook("leadline", "beartype.beartype")
 
 settings.register_profile("leadline", deadline=None, derandomize=True)
 settings.load_profile("leadline")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_programs():
+    """Forget compiled programs before there are too many for one process.
+
+    Each takes a few mappings of memory, of which Linux allows 65530; then XLA crashes.
+    """
+    yield
+    maps = Path("/proc/self/maps")
+    if maps.exists() and maps.read_bytes().count(b"\n") > 20_000:
+        jax.clear_caches()
 
 
 @pytest.fixture

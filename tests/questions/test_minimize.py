@@ -84,11 +84,15 @@ def test_without_new_values_the_hyper_parameters_are_kept(finished):
 def test_points_asked_together_are_apart():
     question = ll.Minimize(BOX, seed=0)
     run(question, bowl, 7)
-    points = np.array([e.point for e in question.propose_batch(4)])
-    unit = (points - [0.0, -5.0]) / [1.0, 10.0]
-    distance = np.linalg.norm(unit[:, None] - unit[None], axis=-1) + np.eye(4)
-    # Without fantasies all four would be within rounding of one another.
-    assert distance.min() > 1e-2
+    first, second, third = (
+        question.space.encode([event.point])[0] for event in question.propose_batch(3)
+    )
+    assert min(np.linalg.norm(second - first), np.linalg.norm(third - first)) > 0.1
+    assert np.linalg.norm(third - second) > 0.1
+    # The negative control: whoever does not know of the running call asks for the same point.
+    seen, key = question.seen(), jax.random.key(9)
+    unaware = question.method.suggest(question.space, seen, question.state(), key)
+    assert np.linalg.norm(unaware.row - first) < 0.01
 
 
 def test_no_point_is_asked_twice_and_failures_repel():

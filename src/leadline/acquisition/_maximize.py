@@ -31,7 +31,7 @@ from leadline.numerics import (
 from leadline.spaces import Space
 
 # Where some parameters have no gradient to follow, more candidates take its place.
-_CANDIDATES, _MIXED_CANDIDATES, _CLOSE = 512, 2048, 64
+_CANDIDATES, _MIXED_CANDIDATES, _CLOSE = 448, 1984, 64
 _CLOSE_STEPS = (0.1, 0.03, 0.01, 0.003)  # of the cube's side
 _SEARCHES, _EVALUATIONS = 10, 100
 _TOLERANCE = 1e-4  # nats of a logarithmic acquisition, a part of the highest value of others

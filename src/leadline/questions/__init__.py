@@ -2,13 +2,14 @@
 
 from leadline.questions import methods
 from leadline.questions._events import Asked, Event, Failed, Given, Told
-from leadline.questions._minimize import Maximize, Minimize
+from leadline.questions._minimize import METHODS, Maximize, Minimize
 from leadline.questions._optimum import Optimum
 from leadline.questions._question import Exhausted, Question
 from leadline.questions._settings import question_from_settings
 from leadline.questions._trial import Trial
 
 __all__ = [
+    "METHODS",
     "Asked",
     "Event",
     "Exhausted",

@@ -45,6 +45,7 @@ class Question(abc.ABC):
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
             raise InvalidData(f"seed must be a whole number that is not negative, got {seed!r}.")
         self.seed = int(seed)
+        self._root = jax.random.key(self.seed)
         self._trials: list[Trial] = []
         self._rows: list[np.ndarray] = []
         self._state: Mapping[str, np.ndarray] = {}
@@ -156,7 +157,7 @@ class Question(abc.ABC):
 
     def key(self) -> Array:
         """The random key of the next ask."""
-        return jax.random.fold_in(jax.random.key(self.seed), len(self._trials))
+        return jax.random.fold_in(self._root, len(self._trials))
 
     def __repr__(self) -> str:
         trials = self._trials

@@ -36,8 +36,8 @@ _ACQUISITIONS = {"ei": ExpectedImprovement, "log_ei": LogExpectedImprovement}
 _BEST = 4
 # Hyper-parameters are learned again when the data have grown by this part, and by one row.
 _GROWTH = 0.01
-# Where the first search starts.
-_START = {"variance": 1.0, "mean": 0.0, "noise": 1e-2}
+# Hyper-parameters that are a tenth of a nat better find no better point.
+_TOLERANCE = 0.05
 # The spread of so many rows of a space is the unit of its length scales.
 _REFERENCE = 256
 
@@ -58,6 +58,7 @@ class GP(Method):
     noise: float | None = None
 
     name: ClassVar[str] = "gp"
+    foresees: ClassVar[bool] = True
 
     def __post_init__(self):
         as_choice(self.acquisition, tuple(_ACQUISITIONS), "acquisition")
@@ -74,7 +75,7 @@ class GP(Method):
         """The row of the highest expected improvement."""
         posterior, learned = self.learn(space, seen, state)
         posterior = _with_fantasies(posterior, seen)
-        best = _best_expected(posterior, len(seen.y))
+        best = _best_expected(posterior)
         acquisition = _ACQUISITIONS[self.acquisition](posterior, best)
         order = np.argsort(-seen.y, kind="stable")[:_BEST]
         found = maximize(acquisition, space, key, close_to=seen.x[order], avoid=seen.rows)
@@ -94,14 +95,20 @@ class GP(Method):
         n = len(seen.y)
         if state and n - state["rows"] < max(1.0, _GROWTH * n):
             return _process(state).condition(seen.x, seen.y), state
-        start: dict[str, Any] = dict(state) or {"lengthscale": np.ones(space.columns), **_START}
+        process: Any = _process(state) if state else _first_process(space.columns)
         if self.noise is not None:
-            start["noise"] = fixed(self.noise)
-        process = _process(start)
+            noise: Any = fixed(self.noise)
+            process = Process(process.kernel, mean=process.mean, noise=noise)
         # Length scales are measured by the space, not by where calls have gathered.
         reference = space.spread(_reference_points(space.dim))
-        posterior: Any = process.fit(seen.x, seen.y, reference=reference)
+        posterior: Any = process.fit(seen.x, seen.y, reference=reference, tolerance=_TOLERANCE)
         return posterior, {**_hyper_parameters(posterior.gp), "rows": np.asarray(n)}
+
+
+@cache
+def _first_process(columns: int) -> Process:
+    """Where the first search starts."""
+    return _process({"variance": 1.0, "lengthscale": np.ones(columns), "mean": 0.0, "noise": 1e-2})
 
 
 @cache
@@ -130,14 +137,17 @@ def _hyper_parameters(gp: Any) -> dict[str, np.ndarray]:
     }
 
 
-def _process(state: Mapping[str, Any]) -> Process:
+def _process(state: Mapping[str, Any]) -> Any:
     """The process with the hyper-parameters of a state."""
     kernel = state["variance"] * Matern52(state["lengthscale"])
     return Process(kernel, mean=state["mean"], noise=state["noise"])
 
 
-def _best_expected(posterior: ExactPosterior, n: int) -> np.ndarray:
-    """The highest posterior mean among the first `n` data rows: y minus noise times weights."""
+def _best_expected(posterior: ExactPosterior) -> np.ndarray:
+    """The highest posterior mean among the rows, y minus noise times weights.
+
+    Fantasies count: there is nothing to gain beside a call that is expected to be the best.
+    """
     rows, weights = posterior.rows, np.asarray(posterior.weights)
     means = np.asarray(rows.y) - np.asarray(posterior.gp.noise) * weights
-    return np.asarray(np.max(means[:n]))
+    return np.asarray(np.max(means[: posterior.n]))

@@ -48,9 +48,15 @@ class Suggestion(NamedTuple):
 
 @dataclasses.dataclass(frozen=True)
 class Method(abc.ABC):
-    """How the next point is chosen. Immutable: what it learns is in its suggestions' state."""
+    """How the next point is chosen. Immutable: what it learns is in its suggestions' state.
+
+    Attributes:
+        name: what users call it.
+        foresees: whether its suggestions note the `expected_improvement` of the call.
+    """
 
     name: ClassVar[str]
+    foresees: ClassVar[bool] = False
 
     @abc.abstractmethod
     def design(self, space: Space) -> int:

@@ -1,10 +1,23 @@
 """Leadline: answers about functions that are expensive to call."""
 
+import importlib as _importlib
+import typing as _typing
+
 import jax as _jax
 
 _jax.config.update("jax_enable_x64", True)
 
-from leadline import acquisition, diagnostics, dynamics, kernels, means, measures, paths  # noqa: E402
+from leadline import (  # noqa: E402
+    acquisition,
+    campaign,
+    kernels,
+    means,
+    measures,
+    paths,
+    questions,
+    spaces,
+)
+from leadline.campaign import maximize, minimize  # noqa: E402
 from leadline.models import GP, MultiGP  # noqa: E402
 from leadline.numerics import (  # noqa: E402
     InvalidData,
@@ -16,7 +29,24 @@ from leadline.numerics import (  # noqa: E402
 from leadline.questions import Maximize, Minimize, methods  # noqa: E402
 from leadline.spaces import Choice, Integer, Ordinal, Real, Space  # noqa: E402
 
+if _typing.TYPE_CHECKING:
+    from leadline import diagnostics, dynamics
+
 enable_compilation_cache()
+
+# Rooms that few programs enter are imported when they are.
+_LATER = ("diagnostics", "dynamics")
+
+
+def __getattr__(name: str) -> _typing.Any:
+    if name in _LATER:
+        return _importlib.import_module(f"leadline.{name}")
+    raise AttributeError(f"module 'leadline' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
 
 __all__ = [
     "GP",
@@ -32,12 +62,17 @@ __all__ = [
     "Space",
     "Unsupported",
     "acquisition",
+    "campaign",
     "diagnostics",
     "dynamics",
     "fixed",
     "kernels",
+    "maximize",
     "means",
     "measures",
     "methods",
+    "minimize",
     "paths",
+    "questions",
+    "spaces",
 ]

@@ -1,0 +1,287 @@
+"""The loop that runs a question against a function.
+
+Each turn reads what is new in the journal, takes over trials whose process died, asks for points
+and claims them in the journal, calls the function, and writes down what became of the calls. The
+question changes only by events read from the journal, its own among them, so a question that
+replays the journal is the one that ran.
+"""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import itertools
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from leadline.campaign._calls import Calls, Outcome
+from leadline.campaign._failures import ExecutorFailed, explain
+from leadline.campaign._interrupts import uninterrupted
+from leadline.campaign._journal import Journal, open_journal
+from leadline.campaign._options import CampaignOptions
+from leadline.campaign._pool import open_pool
+from leadline.campaign._progress import Silence, Tally, open_progress
+from leadline.numerics import InvalidData
+from leadline.questions import Asked, Exhausted, Failed, Question, Told, Trial
+
+# Seconds between two looks at what other processes do: while there is nothing else to do, and
+# while our own calls run.
+_WATCH, _GLANCE = 0.25, 1.0
+
+WorthAsking = Callable[[Asked], bool]
+
+
+def run(
+    question: Question,
+    f: Any,
+    options: CampaignOptions,
+    worth_asking: WorthAsking = lambda _: True,
+) -> Any:
+    """Call a function where a question asks, until the budget is used up.
+
+    Args:
+        question: a new one; what the journal knows is told to it first.
+        f: takes a point and returns a value, or (value, dict of anything else worth keeping).
+        options: how to run.
+        worth_asking: whether an ask is worth its call; the campaign ends when none is.
+
+    Returns:
+        The question's answer: after Ctrl-C too, with what is known by then.
+
+    Raises:
+        ExecutorFailed: the executor takes no more calls.
+    """
+    _check(question, f, options)
+    journal = open_journal(options.journal, options.lease)
+    with contextlib.ExitStack() as stack:
+        if journal is not options.journal:
+            stack.callback(journal.close)
+        journal.open(question.settings())
+        stack.callback(journal.release)
+        # Leaves before the journal: a call is not free for others while we may still run it.
+        pool = open_pool(options, f)
+        stack.callback(pool.close)
+        progress = stack.enter_context(open_progress(options.progress, options.budget))
+        loop = Loop(question, Calls(f, pool), journal, options, worth_asking, progress)
+        stack.callback(loop.settle)
+        try:
+            loop.run()
+        except KeyboardInterrupt:
+            progress.say("Interrupted: this is the answer so far.")
+        except ExecutorFailed as error:
+            kept = "are lost: journal= keeps them"
+            if options.journal is not None:
+                kept = "are safe in the journal: the same call continues"
+            raise ExecutorFailed(f"{error} The trials so far {kept}.") from error
+    return question.answer()
+
+
+class Loop:
+    """One process's part in a campaign."""
+
+    def __init__(
+        self,
+        question: Question,
+        calls: Calls,
+        journal: Journal,
+        options: CampaignOptions,
+        worth_asking: WorthAsking,
+        progress: Silence,
+    ):
+        self._question, self._calls, self._journal = question, calls, journal
+        self._options, self._worth_asking, self._progress = options, worth_asking, progress
+        self._begin = time.monotonic()
+        self._tally = Tally()
+        # The number of the last event that was applied.
+        self._number = 0
+        # Trials that started and did not end, here or elsewhere.
+        self._open: set[int] = set()
+        # Ours, and not called yet: trials with their points.
+        self._waiting: collections.deque[tuple[int, Any]] = collections.deque()
+        # Ours, and finished, but not read back yet; and those that the callback does not know yet.
+        self._ended: set[int] = set()
+        self._untold: collections.deque[Trial] = collections.deque()
+        # Nothing is worth asking until an event after this number.
+        self._refused = -1
+        self._exhausted = False
+        self._called_off = False
+        self._broken: ExecutorFailed | None = None
+
+    def run(self) -> None:
+        """Until the budget is used up and no trial runs any more, here or elsewhere."""
+        while True:
+            self._catch_up()
+            self._adopt()
+            self._ask()
+            if not self._over():
+                self._start()
+            others = self._others()
+            if not self._calls.running and (self._over() or not others):
+                return
+            self._calls.wait(_WATCH if others and self._calls.free else _GLANCE)
+            with uninterrupted():
+                self._record(self._calls.collect())
+            if self._broken is not None:
+                raise self._broken
+
+    def settle(self) -> None:
+        """Write down what ended, and leave the rest to whoever continues."""
+        with uninterrupted():
+            self._calls.withdraw()
+            self._record(self._calls.collect())
+            self._apply_news()
+        self._progress.show(self._tally, self._question.headline, last=True)
+
+    def _over(self) -> bool:
+        """Whether no call may start any more, whatever the budget."""
+        limit = self._options.seconds
+        late = limit is not None and time.monotonic() - self._begin >= limit
+        return late or self._called_off
+
+    def _others(self) -> set[int]:
+        """Trials that run elsewhere, or whose process died."""
+        return self._open - self._calls.running - {trial for trial, _ in self._waiting}
+
+    def _catch_up(self) -> None:
+        """Read and apply what is new, and tell the callback which of our trials ended."""
+        with uninterrupted():
+            self._apply_news()
+        callback = self._options.callback
+        while self._untold:
+            trial = self._untold.popleft()
+            wish = callback(trial) if callback else None
+            # A callback that returns something by chance, as `file.write` does, wishes nothing.
+            self._called_off |= isinstance(wish, bool | np.bool_) and bool(wish)
+        self._progress.show(self._tally, self._question.headline)
+
+    def _apply_news(self) -> None:
+        """Apply what is new in the journal."""
+        for number, event in self._journal.read(self._number):
+            trial = self._question.apply(event)
+            self._number = number
+            if isinstance(event, Asked):
+                self._tally.started += 1
+                self._open.add(event.trial)
+            elif isinstance(event, Told | Failed):
+                self._tally.ended += 1
+                self._tally.failed += trial.failed
+                self._open.discard(event.trial)
+                if event.trial in self._ended:
+                    self._ended.remove(event.trial)
+                    self._untold.append(trial)
+
+    def _adopt(self) -> None:
+        """Take over trials that nobody runs any more."""
+        others = self._others()
+        rerun = self._options.rerun
+        room = self._calls.free - len(self._waiting) if rerun else len(others)
+        if not others or room < 1 or self._over():
+            return
+        with uninterrupted():
+            adopted = self._journal.adopt(room)
+            # They may be newer than what we have read.
+            self._apply_news()
+            for trial in adopted:
+                if rerun:
+                    self._waiting.append((trial, self._question.trials[trial].x))
+                else:
+                    self._finish(Failed(trial, "was running when its process ended"))
+        if adopted and not rerun:
+            self._catch_up()
+
+    def _ask(self) -> None:
+        """Ask for points, claim them and call there, as long as there is room."""
+        while room := self._room():
+            asks = self._proposals(room)
+            if not asks or self._over():
+                return
+            with uninterrupted():
+                claimed = self._journal.claim(asks)
+                if claimed:
+                    self._waiting.extend((ask.trial, ask.point) for ask in asks)
+            self._start()
+            # Another process may have been faster; or there is room for the next ask.
+            if not claimed or self._calls.free:
+                self._catch_up()
+
+    def _room(self) -> int:
+        """How many points may be asked for now."""
+        if self._exhausted or self._over() or self._refused == self._number:
+            return 0
+        left = max(0, self._options.budget - self._tally.started)
+        if self._options.batch is None:
+            return min(1, left, self._calls.free - len(self._waiting))
+        idle = not self._calls.running and not self._waiting
+        return min(self._options.batch, left) if idle else 0
+
+    def _proposals(self, n: int) -> list[Asked]:
+        """The next asks that are worth a call, at most `n`."""
+        try:
+            asks = self._question.propose_batch(n)
+        except Exhausted:
+            self._exhausted = True
+            return []
+        worth = list(itertools.takewhile(self._worth_asking, asks))
+        if not worth:
+            # What runs may change that; if nothing does, nothing will.
+            self._refused, self._exhausted = self._number, not self._open
+        return worth
+
+    def _start(self) -> None:
+        """Call the function for trials that wait, as long as there is room."""
+        while self._waiting and self._calls.free:
+            trial, point = self._waiting.popleft()
+            self._calls.start(trial, point)
+
+    def _record(self, outcomes: list[Outcome]) -> None:
+        """Write down what became of calls."""
+        for outcome in outcomes:
+            if isinstance(outcome.error, ExecutorFailed):
+                self._broken = outcome.error
+                continue
+            event = self._event(outcome)
+            kept = not outcome.late and self._finish(event)
+            if not kept and isinstance(event, Told):
+                self._journal.late(event)
+
+    def _finish(self, event: Told | Failed) -> bool:
+        finished = self._journal.finish(event)
+        if finished:
+            self._ended.add(event.trial)
+        return finished
+
+    def _event(self, outcome: Outcome) -> Told | Failed:
+        """What the journal keeps of a call."""
+        error, info = outcome.error, {}
+        if error is None:
+            value = outcome.value
+            if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], Mapping):
+                value, info = value
+            try:
+                value = self._question.check(value)
+                return Told(outcome.trial, value, info, outcome.seconds)
+            except InvalidData as refused:
+                return Failed(outcome.trial, str(refused), seconds=outcome.seconds)
+            except Exception as broken:
+                error = broken
+        failure = explain(error)
+        return Failed(outcome.trial, failure.reason, failure.traceback, outcome.seconds)
+
+
+def _check(question: Question, f: Any, options: CampaignOptions) -> None:
+    if not callable(f):
+        raise InvalidData(f"The function to call must be callable, got {type(f).__name__}.")
+    if question.trials:
+        raise InvalidData(
+            f"A campaign starts from a question without trials, and this one has "
+            f"{len(question.trials)}: the journal is where a campaign continues."
+        )
+    least = question.least_budget()
+    if options.budget < least:
+        raise InvalidData(
+            f"budget={options.budget} is less than the {least} calls that fill the space before "
+            "the method chooses: give a larger budget, or a method with a smaller design."
+        )

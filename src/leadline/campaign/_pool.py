@@ -1,0 +1,86 @@
+"""Where calls run: the executor that the options ask for, and how many calls it takes at once."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from concurrent.futures import Executor, Future, ProcessPoolExecutor
+from typing import Any
+
+from leadline.campaign._failures import ExecutorFailed
+from leadline.campaign._options import CampaignOptions
+from leadline.campaign._processes import WorkerProcesses, check_picklable
+from leadline.campaign._threads import CallingThread, DaemonThreads
+from leadline.numerics import InvalidData
+
+
+@dataclasses.dataclass(frozen=True)
+class Pool:
+    """An executor, and how to use it.
+
+    Attributes:
+        executor: takes the calls.
+        slots: how many calls may run at once.
+        timeout: seconds after which a call is given up; None if the executor sees to it, or if
+            there is no limit.
+        ours: whether the campaign made the executor, and so ends it.
+        keywords: what `submit` takes beside the call.
+    """
+
+    executor: Executor
+    slots: int
+    timeout: float | None = None
+    ours: bool = True
+    keywords: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def submit(self, f: Callable, point: Any) -> Future:
+        """Start a call.
+
+        Raises:
+            ExecutorFailed: the executor does not take it.
+        """
+        try:
+            return self.executor.submit(f, point, **self.keywords)
+        except Exception as error:
+            raise ExecutorFailed(f"The executor takes no calls: {error!r}.") from error
+
+    def close(self) -> None:
+        """End the executor, and what it runs, if it is the campaign's own."""
+        if self.ours:
+            self.executor.shutdown(wait=False)
+
+
+def open_pool(options: CampaignOptions, f: Callable) -> Pool:
+    """The pool that the options ask for."""
+    executor, slots = options.executor, options.workers or options.batch or 1
+    if executor == "processes":
+        check_picklable(f)
+        return Pool(WorkerProcesses(slots, options.timeout), slots)
+    if executor is None and slots == 1 and not options.batch and options.timeout is None:
+        return Pool(CallingThread(), 1)
+    if executor is None or isinstance(executor, str):
+        return Pool(DaemonThreads(), slots, options.timeout)
+    if isinstance(executor, ProcessPoolExecutor):
+        check_picklable(f)
+    # Dask takes a call for pure: the same point would not be called a second time.
+    keywords = {"pure": False} if _dask_client(executor) is not None else {}
+    slots = options.workers or _capacity(executor) or options.batch
+    if not slots:
+        raise InvalidData(
+            f"How many calls {type(executor).__name__} runs at once is not known: give workers=."
+        )
+    return Pool(executor, slots, options.timeout, ours=False, keywords=keywords)
+
+
+def _capacity(executor: Executor) -> int | None:
+    """How many calls a foreign executor runs at once, if it says so."""
+    client = _dask_client(executor)
+    if client is not None:
+        return sum(client.nthreads().values()) or None
+    return getattr(executor, "_max_workers", None)
+
+
+def _dask_client(executor: Executor) -> Any:
+    """The client behind Dask's executor, None for others; without an import of Dask."""
+    ours = type(executor).__module__.partition(".")[0] == "distributed"
+    return getattr(executor, "_client", None) if ours else None

@@ -1,0 +1,78 @@
+"""The verbs: a question, a function and a budget in one call."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Unpack
+
+from leadline.campaign._loop import WorthAsking, run
+from leadline.campaign._options import CampaignOptions, Options
+from leadline.numerics import InvalidData
+from leadline.questions import METHODS, Asked, Maximize, Minimize, Optimum
+
+
+def minimize(
+    f: Callable[[Any], Any],
+    space: Any,
+    *,
+    budget: int,
+    method: Any = "gp",
+    seed: int = 0,
+    tolerance: float | None = None,
+    **options: Unpack[Options],
+) -> Optimum:
+    """Where is a function lowest?
+
+    Args:
+        f: takes a point, an array (d,) or a dict as the space says, and returns a number, or
+            (number, dict of anything else worth keeping). A call that raises or returns something
+            else is a failed trial; the campaign goes on.
+        space: a `Space`, or (low, high) of each input.
+        budget: how many calls; those that fail and those of earlier runs on the same journal too.
+        method: "gp", "random", or an object of `ll.methods`.
+        seed: of everything random.
+        tolerance: stop when no call is expected to improve on the best value by more.
+        **options: how to run, see `CampaignOptions`: executor, workers, batch, journal, timeout,
+            seconds, progress, callback, rerun, lease.
+
+    Returns:
+        The best point `x`, its `value`, every one of the `trials`, and what is known around it.
+    """
+    question = Minimize(space, method, seed)
+    return run(question, f, CampaignOptions.of(budget, options), _improves(question, tolerance))
+
+
+def maximize(
+    f: Callable[[Any], Any],
+    space: Any,
+    *,
+    budget: int,
+    method: Any = "gp",
+    seed: int = 0,
+    tolerance: float | None = None,
+    **options: Unpack[Options],
+) -> Optimum:
+    """Where is a function highest? The arguments are those of `minimize`."""
+    question = Maximize(space, method, seed)
+    return run(question, f, CampaignOptions.of(budget, options), _improves(question, tolerance))
+
+
+def _improves(question: Minimize, tolerance: float | None) -> WorthAsking:
+    """Whether an ask is expected to improve by at least the tolerance."""
+    if tolerance is None:
+        return lambda _: True
+    if not isinstance(tolerance, int | float) or not 0.0 <= tolerance < math.inf:
+        raise InvalidData(f"tolerance must be a number that is not negative, got {tolerance!r}.")
+    if not question.method.foresees:
+        able = ", ".join(repr(name) for name, method in METHODS.items() if method.foresees)
+        raise InvalidData(
+            f"tolerance needs a method that says how much improvement it expects ({able}), and "
+            f"{question.method.name!r} does not."
+        )
+
+    def worth_asking(ask: Asked) -> bool:
+        # Points of the design say nothing, and are needed.
+        return ask.notes.get("expected_improvement", math.inf) >= tolerance
+
+    return worth_asking

@@ -1,0 +1,63 @@
+"""Functions for worker processes, which start fast: nothing here imports Leadline or JAX."""
+
+import os
+import sys
+import time
+
+
+class Stubborn(Exception):
+    """Pickles, but cannot be unpickled: its constructor takes two arguments."""
+
+    def __init__(self, what, why):
+        super().__init__(f"{what}: {why}")
+
+
+def first(x):
+    """The first coordinate."""
+    return float(x[0])
+
+
+def remember(folder, x):
+    """The first coordinate; leaves a file for each call."""
+    with open(os.path.join(folder, f"{os.getpid()}-{time.monotonic_ns()}"), "w") as file:
+        file.write(repr(float(x[0])))
+    return float(x[0])
+
+
+def modules(x):
+    """Which of the heavy modules the worker has loaded."""
+    return 1.0, {"loaded": [name for name in ("leadline", "jax") if name in sys.modules]}
+
+
+def misbehave(x):
+    """Does what the first coordinate says."""
+    match int(x[0]):
+        case 0:
+            return 0.5, {"pid": os.getpid()}
+        case 1:
+            raise ValueError("no luck")
+        case 2:
+            os._exit(3)
+        case 3:
+            time.sleep(600.0)
+        case 4:
+            raise Stubborn("a", "b")
+        case 5:
+            print("x" * 1_000_000)
+            return 5.0
+        case 6:
+            return "six"
+        case 7:
+            return float("nan")
+        case 8:
+            sys.exit(8)
+        case 9:
+            return lambda: None
+        case 10:
+            raise TimeoutError("the function's own")
+    return float(x[0])
+
+
+def die(x):
+    """Ends its process."""
+    os._exit(1)

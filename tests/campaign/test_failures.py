@@ -1,0 +1,139 @@
+"""Functions that misbehave: each failure is one trial with its reason, and the campaign goes on."""
+
+import threading
+
+import pytest
+from tests.campaign import functions
+from tests.campaign.toys import Listed, Toy, replayed
+
+from leadline.campaign import CampaignOptions, MemoryJournal, run
+from leadline.campaign import _calls as calls_module
+
+KINDS = 12
+
+
+def campaign(question, f, budget, **options):
+    return run(question, f, CampaignOptions.of(budget, {"progress": False, **options}))
+
+
+def check_misbehavior(trials):
+    """What `functions.misbehave` did, apart from the exit and the hanging call."""
+    assert [t.id for t in trials] == list(range(KINDS))
+    assert [t.id for t in trials if not t.failed] == [0, 5, 11]
+    assert [t.value for t in trials if not t.failed] == [0.5, 5.0, 11.0]
+    assert trials[0].info["pid"] > 0
+    assert trials[1].reason == "ValueError: no luck"
+    assert "misbehave" in trials[1].traceback
+    assert "no luck" in trials[1].traceback
+    assert trials[4].reason == "tests.campaign.functions.Stubborn: a: b"
+    assert "'six'" in trials[6].reason
+    assert trials[7].reason == "A value must be finite, got nan."
+    assert trials[7].traceback == ""
+    assert trials[8].reason == "SystemExit: 8"
+    assert trials[9].reason
+    assert trials[10].reason == "TimeoutError: the function's own"
+
+
+def test_in_worker_processes_a_call_may_even_hang_or_exit(capfd):
+    trials = campaign(
+        Listed(KINDS),
+        functions.misbehave,
+        KINDS,
+        executor="processes",
+        workers=2,
+        timeout=3.0,
+    )
+    check_misbehavior(trials)
+    assert trials[2].reason == "its worker process ended with exit code 3"
+    assert trials[3].reason == "took longer than timeout=3 s and was ended"
+    assert trials[3].seconds > 0.0
+    assert len(capfd.readouterr().out) > 1_000_000
+
+
+@pytest.mark.parametrize("options", [{}, {"workers": 3}, {"batch": 3}])
+def test_in_threads(options, capsys):
+    def f(x):
+        if int(x[0]) in (2, 3):
+            raise OSError("instead of the exit and the hanging call")
+        return functions.misbehave(x)
+
+    check_misbehavior(campaign(Listed(KINDS), f, KINDS, **options))
+    assert len(capsys.readouterr().out) > 1_000_000
+
+
+def test_causes_are_in_the_traceback():
+    def f(x):
+        try:
+            {}["rate"]
+        except KeyError as error:
+            raise RuntimeError("no rate") from error
+
+    (trial,) = campaign(Toy(), f, 1)
+    assert trial.reason == "RuntimeError: no rate"
+    assert "KeyError: 'rate'" in trial.traceback
+
+
+def test_an_error_without_a_text_of_its_own():
+    class Odd(Exception):
+        def __str__(self):
+            raise ValueError
+
+    def f(x):
+        raise Odd
+
+    (trial,) = campaign(Toy(), f, 1)
+    assert "Odd: <exception str() failed>" in trial.reason
+
+
+def test_a_check_that_breaks_is_a_failure_of_the_trial():
+    (trial,) = campaign(Toy(), lambda x: object(), 1)
+    assert trial.reason.startswith("TypeError: float() argument must be")
+
+
+class FakeTime:
+    now = 0.0
+
+    def perf_counter(self):
+        return self.now
+
+
+def test_a_thread_that_hangs_is_given_up_and_holds_no_slot(monkeypatch):
+    clock, never = FakeTime(), threading.Event()
+    monkeypatch.setattr(calls_module, "time", clock)
+
+    def f(x):
+        if int(x[0]) in (1, 2):
+            clock.now += 100.0
+            never.wait(600.0)
+        return float(x[0])
+
+    trials = campaign(Listed(6), f, 6, timeout=0.1)
+    never.set()
+    assert [t.reason for t in trials[1:3]] == [
+        "took longer than timeout=0.1 s and was given up"
+    ] * 2
+    assert [t.value for t in trials] == [0.0, None, None, 3.0, 4.0, 5.0]
+
+
+def test_a_late_value_is_kept_and_not_used(monkeypatch):
+    """The second call returns only after it was given up, and the third starts after that."""
+    clock, given_up, threads = FakeTime(), threading.Event(), []
+    monkeypatch.setattr(calls_module, "time", clock)
+
+    def f(x):
+        if int(x[0]) == 1:
+            threads.append(threading.current_thread())
+            clock.now += 100.0
+            given_up.wait(60.0)
+        return float(x[0])
+
+    def callback(trial):
+        if trial.failed:
+            given_up.set()
+            threads[0].join()
+
+    journal = MemoryJournal()
+    trials = campaign(Listed(4), f, 4, timeout=0.1, journal=journal, callback=callback)
+    assert [t.value for t in trials] == [0.0, None, 2.0, 3.0]
+    assert [(event.trial, event.value) for event in journal._late] == [(1, 1.0)]
+    assert replayed(Listed(4), journal).trials[1].failed

@@ -1,0 +1,104 @@
+"""A campaign on the terminal, or as a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from leadline.cli._chart import text_chart
+from leadline.numerics import InvalidData
+from leadline.questions import Minimize, Trial
+
+_HEIGHT, _WIDTH = 6, 60
+# More parameters than this do not fit beside each other.
+_COLUMNS = 6
+
+
+def print_report(question: Minimize, last: int) -> None:
+    """Print settings, counts, the best point, convergence and the last trials."""
+    # Names and reasons are text, whatever brackets or colons there are in them.
+    console = Console(markup=False, highlight=False, emoji=False)
+    settings, trials = question.settings(), question.trials
+    method = settings["method"]
+    given = ", ".join(f"{k}={v}" for k, v in method.items() if k != "name" and v is not None)
+    chosen = f"{method['name']} ({given})" if given else method["name"]
+    console.print(f"{question.verb}, method {chosen}, seed {question.seed}", style="bold")
+    for name, parameter in question.space.parameters.items():
+        console.print(f"  {name}: {parameter!r}")
+    console.print(f"\n{_counts(trials)}\n")
+    if not trials:
+        return
+    console.print(repr(question.answer()), style="bold")
+    best = question.best()
+    if best is not None:
+        console.print("\nBest value after each call")
+        width = min(_WIDTH, console.width - 14)
+        for line in text_chart(_best_so_far(question), width, _HEIGHT):
+            console.print(f"  {line}", no_wrap=True)
+    listed = list(trials[len(trials) - last :]) if last else []
+    if best is not None and listed and best < listed[0].id:
+        listed.insert(0, trials[best])
+    if listed:
+        console.print()
+        console.print(_table(question, listed, best))
+
+
+def draw(question: Minimize, picture: Path) -> None:
+    """Draw the answer to a file."""
+    drawn = question.answer().plot()
+    try:
+        drawn.savefig(picture)
+    except ValueError as error:
+        raise InvalidData(f"The picture {picture} cannot be written: {error}.") from error
+
+
+def _counts(trials: tuple[Trial, ...]) -> str:
+    failed, running = sum(t.failed for t in trials), sum(t.running for t in trials)
+    values = len(trials) - failed - running
+    return f"{len(trials)} trials: {values} with a value, {failed} failed, {running} running"
+
+
+def _best_so_far(question: Minimize) -> list[float]:
+    values = [np.nan if t.value is None else question.sign * t.value for t in question.trials]
+    return (question.sign * np.fmax.accumulate(values)).tolist()
+
+
+def _table(question: Minimize, trials: list[Trial], best: int | None) -> Table:
+    space = question.space
+    apart = space.dim <= _COLUMNS
+    table = Table(box=None, header_style="bold", pad_edge=False)
+    table.add_column("trial", justify="right")
+    for name in space.names if apart else ["point"]:
+        table.add_column(name, overflow="fold")
+    table.add_column("value", justify="right")
+    table.add_column("seconds", justify="right")
+    table.add_column("", overflow="fold")
+    for trial in trials:
+        point = {name: _shown(value) for name, value in space.as_dict(trial.x).items()}
+        texts = [point.get(name, "") for name in space.names]
+        if not apart:
+            texts = [", ".join(f"{name}={text}" for name, text in point.items())]
+        note, style = _note(trial, best)
+        value = "" if trial.value is None else _shown(trial.value)
+        seconds = "" if trial.seconds is None else f"{trial.seconds:.3g}"
+        table.add_row(str(trial.id), *texts, value, seconds, note, style=style)
+    return table
+
+
+def _note(trial: Trial, best: int | None) -> tuple[str, str | None]:
+    """What there is to say about a trial, and how it looks."""
+    if trial.id == best:
+        return "★ best", "green"
+    if trial.failed:
+        return trial.reason.splitlines()[0], "red"
+    if trial.running:
+        return "running", "cyan"
+    return ("" if trial.asked else "given"), None
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

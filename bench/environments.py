@@ -13,7 +13,13 @@ from pathlib import Path
 
 CACHE = Path(__file__).resolve().parent / ".cache"
 REQUIREMENTS = {
-    "torch": ("torch", "botorch==0.18.1", "gpytorch==1.15.2", "scikit-learn>=1.6"),
+    "torch": (
+        "torch",
+        "botorch==0.18.1",
+        "gpytorch==1.15.2",
+        "optuna==5.0.0",
+        "scikit-learn>=1.6",
+    ),
     "gpjax": ("gpjax==1.0.0",),
 }
 

@@ -94,6 +94,19 @@ def branin(x: np.ndarray) -> np.ndarray:
     return bowl**2 + 10 * (1 - 1 / (8 * np.pi)) * np.cos(a) + 10
 
 
+def ackley(x: np.ndarray) -> np.ndarray:
+    """Ackley's function, its box [-32.768, 32.768]^d mapped to the unit cube."""
+    z = 32.768 * (2 * x - 1)
+    bowl = -20 * np.exp(-0.2 * np.sqrt(np.mean(z**2, axis=1)))
+    return bowl - np.exp(np.mean(np.cos(2 * np.pi * z), axis=1)) + 20 + np.e
+
+
+def rosenbrock(x: np.ndarray) -> np.ndarray:
+    """Rosenbrock's function, its box [-5, 10]^d mapped to the unit cube."""
+    z = 15 * x - 5
+    return np.sum(100 * (z[:, 1:] - z[:, :-1] ** 2) ** 2 + (1 - z[:, :-1]) ** 2, axis=1)
+
+
 def friedman(x: np.ndarray) -> np.ndarray:
     """Friedman's first function: 10 inputs, of which 5 matter (Friedman, 1991)."""
     waves = 10 * np.sin(np.pi * x[:, 0] * x[:, 1])
@@ -105,7 +118,10 @@ FUNCTIONS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], int]] = {
     "hartmann3": (hartmann3, 3),
     "branin": (branin, 2),
     "friedman": (friedman, 10),
+    "ackley5": (ackley, 5),
+    "rosenbrock4": (rosenbrock, 4),
 }
+LOWEST = {"hartmann6": -3.32237, "branin": 0.397887, "ackley5": 0.0, "rosenbrock4": 0.0}
 REGRESSION_SETS = ("yacht", "autompg", "housing", "energy", "concrete", "airfoil", "wine")
 
 

@@ -29,6 +29,9 @@ MEASURES = (
     "draws",
     "long_queries",
     "trajectories",
+    "ask",
+    "runs",
+    "campaign",
 )
 
 

@@ -1,0 +1,78 @@
+"""Whole runs of 60 calls in new processes, and what a run of 100 asks compiles."""
+
+from __future__ import annotations
+
+import tempfile
+
+from bench.figures import Figure, faster, median
+from bench.session import BOTORCH_MINIMIZE, LEADLINE_MINIMIZE, OPTUNA, Session
+
+TITLE = "A run of 60 calls in a new process"
+WHAT = """10 calls of a Sobol design, then 50 asks with a fit and a search each; the functions cost
+nothing. From the start of the process to its answer. Empty: nothing compiled before. Filled: with
+the compilation cache of an earlier process. The note gives the regrets of these runs (one seed): to
+show that time is not bought with quality, not to compare methods."""
+
+BUDGET, REPEATS = 60, 3
+# Bars with an empty and with a filled cache.
+FUNCTIONS = {
+    "hartmann6": (3, 3),
+    "ackley5": (3, 3),
+    "branin": (None, 3),
+    "rosenbrock4": (None, 3),
+}
+ASKS, BUCKETS = 100, (32, 64, 128)
+
+
+def run(session: Session) -> list[Figure]:
+    """Runs of all sides in turns, then the compilations."""
+    figures = []
+    for name, (cold_bar, filled_bar) in FUNCTIONS.items():
+        arguments = {"name": name, "budget": BUDGET, "seed": 0}
+        cold, filled, botorch, optuna = [], [], [], []
+        for turn in range(REPEATS):
+            with tempfile.TemporaryDirectory() as programs:
+                cold.append(session.fresh(LEADLINE_MINIMIZE, "minimize", programs, **arguments))
+                filled.append(session.fresh(LEADLINE_MINIMIZE, "minimize", programs, **arguments))
+            theirs = {"turn": turn, **arguments}
+            botorch.append(session.fresh(BOTORCH_MINIMIZE, "minimize", **theirs))
+            optuna.append(session.fresh(OPTUNA, "minimize", **theirs))
+        sides = ((BOTORCH_MINIMIZE.name, botorch), (OPTUNA.name, optuna))
+        for peer, answers in sides:
+            bars = (cold_bar, filled_bar) if answers is botorch else (None, None)
+            note = f"regret {median(cold, 'regret'):.2g}, theirs {median(answers, 'regret'):.2g}"
+            for case, ours, bar in (("empty", cold, bars[0]), ("filled", filled, bars[1])):
+                times = [median(side, "process_seconds") for side in (ours, answers)]
+                figures.append(faster(f"{name}, cache {case}", times[0], peer, times[1], bar, note))
+    return figures + _compilations(session)
+
+
+def _compilations(session: Session) -> list[Figure]:
+    """Of each program, how often the run compiled it while its rows were in one bucket."""
+    with tempfile.TemporaryDirectory() as programs:
+        answer = session.fresh(LEADLINE_MINIMIZE, "compiled", programs, asks=ASKS)
+    figures, lower = [], 0
+    for bucket in BUCKETS:
+        names = [
+            name
+            for ask, found in answer["compiled"].items()
+            if lower < int(ask) <= bucket
+            for name in found
+        ]
+        most = max((names.count(name) for name in names), default=0)
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        figures.append(
+            Figure(
+                f"compilations of one program, rows {lower} to {min(bucket, ASKS)}",
+                str(most),
+                "",
+                "",
+                most,
+                "times at most",
+                1,
+                at_least=False,
+                note=f"{len(names)} programs" + (f"; more than once: {repeated}" * bool(repeated)),
+            )
+        )
+        lower = bucket
+    return figures

@@ -1,0 +1,108 @@
+"""Leadline's worker for minimizing: one ask, a whole run, and what a run compiles."""
+
+from __future__ import annotations
+
+import collections
+import logging
+import math
+import time
+
+import leadline as ll
+from bench import problems, worker
+
+INITIAL = 10
+# Says, at the level of debugging, when a program is compiled.
+COMPILER = logging.getLogger("jax._src.interpreters.pxla")
+
+
+def _question(problem, rows, seed):
+    question = ll.Minimize([(0.0, 1.0)] * 6, seed=seed)
+    for x, y in zip(problem.x[:rows], problem.y[:rows], strict=True):
+        question.tell(x, y)
+    return question
+
+
+def _timed_ask(question):
+    before = question.state()
+    start = time.perf_counter()
+    (trial,) = question.ask()
+    seconds = time.perf_counter() - start
+    # The ask must have learned hyper-parameters again, and used them.
+    assert "expected_improvement" in trial.notes
+    assert question.state() is not before
+    return seconds
+
+
+def ask(n, seed):
+    """One ask after `n` values of Hartmann-6: a fit from scratch, and the search."""
+    problem = problems.sampled("hartmann6", n, seed)
+    seconds = _timed_ask(_question(problem, n, seed))
+    return {"seconds": seconds, "digest": problem.digest()}
+
+
+def ask_again(n, seed):
+    """The same, where an earlier ask knew so few rows less that this one learns again."""
+    problem = problems.sampled("hartmann6", n, seed)
+    before = n - math.ceil(n / 100)
+    question = _question(problem, before, seed)
+    question.fail(question.ask()[0], "not of interest")
+    for x, y in zip(problem.x[before:], problem.y[before:], strict=True):
+        question.tell(x, y)
+    return {"seconds": _timed_ask(question), "digest": problem.digest()}
+
+
+def minimize(name, budget, seed):
+    """A whole run."""
+    function, dim = problems.FUNCTIONS[name]
+    start = time.perf_counter()
+    found = ll.minimize(
+        lambda x: float(function(x[None])[0]),
+        [(0.0, 1.0)] * dim,
+        budget=budget,
+        method=ll.methods.GP(initial=INITIAL),
+        seed=seed,
+        progress=False,
+    )
+    seconds = time.perf_counter() - start
+    return {"seconds": seconds, "regret": found.value - problems.LOWEST[name]}
+
+
+class _Compilations(logging.Handler):
+    def __init__(self):
+        super().__init__(logging.DEBUG)
+        self.found = []
+        self.ask = 0
+
+    def emit(self, record):
+        if str(record.msg).startswith("Compiling"):
+            self.found.append((self.ask, str(record.args[0])))
+
+
+def compiled(asks):
+    """The programs that a run of so many asks compiles: at which ask, and which."""
+    function, dim = problems.FUNCTIONS["hartmann6"]
+    compilations = _Compilations()
+    COMPILER.addHandler(compilations)
+    COMPILER.setLevel(logging.DEBUG)
+    COMPILER.propagate = False
+    question = ll.Minimize([(0.0, 1.0)] * dim, seed=0)
+    for compilations.ask in range(asks):
+        (trial,) = question.ask()
+        question.tell(trial, float(function(trial.x[None])[0]))
+    COMPILER.removeHandler(compilations)
+    by_ask = collections.defaultdict(list)
+    for number, name in compilations.found:
+        by_ask[number].append(name)
+    return {"compiled": by_ask}
+
+
+if __name__ == "__main__":
+    worker.serve(
+        {
+            "versions": worker.versions("leadline", "jax", "jaxlib", "equinox", "numpy", "scipy"),
+            "ask": ask,
+            "ask_again": ask_again,
+            "minimize": minimize,
+            "compiled": compiled,
+        }
+    )

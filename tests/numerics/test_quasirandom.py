@@ -6,8 +6,10 @@ import jax
 import numpy as np
 import pytest
 from scipy import stats
+from scipy.stats import qmc
 
-from leadline.numerics import latin_hypercube, sobol, sobol_normal
+from leadline.numerics import latin_hypercube, shifted_sobol, sobol, sobol_normal
+from leadline.numerics._sobol import sobol_digits
 
 SETS = pytest.mark.parametrize("points", [sobol, latin_hypercube])
 
@@ -71,3 +73,20 @@ def test_normal_points_have_normal_moments():
 def test_refuses_empty_sets(points):
     with pytest.raises(ValueError, match="n = 0, d = 2"):
         points(0, 2, 0)
+
+
+def test_our_sobol_sequence_is_scipys():
+    for n, d in ((1, 1), (2, 3), (100, 40), (1024, 7)):
+        theirs = qmc.Sobol(d, scramble=False, bits=52).random_base2(int(n - 1).bit_length())[:n]
+        np.testing.assert_array_equal(sobol_digits(n, d) * 2.0**-52, theirs)
+
+
+def test_shifted_points_are_the_same_kind_on_the_host_and_in_a_trace():
+    host = shifted_sobol(np.random.default_rng(3), 64, 3)
+    key = jax.random.key(3)
+    traced = jax.jit(lambda key: shifted_sobol(key, 64, 3))(key)
+    np.testing.assert_array_equal(traced, shifted_sobol(key, 64, 3))
+    for points in (host, np.asarray(traced)):
+        assert 0.0 < points.min() < points.max() < 1.0
+        for column in points.T:  # one point in each of 64 slices
+            assert sorted((64 * column).astype(int)) == list(range(64))

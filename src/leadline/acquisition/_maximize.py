@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -25,7 +24,8 @@ from leadline.numerics import (
     generator,
     minimize_together,
     pad_rows,
-    rotated_sobol,
+    quick_jit,
+    shifted_sobol,
     spread_best,
 )
 from leadline.spaces import Space
@@ -83,7 +83,7 @@ def _candidates(space: Space, key: Array, close_to: np.ndarray) -> np.ndarray:
     """Rows that fill the space, then rows close to known ones; always the same number."""
     rng = generator(key)
     n = _CANDIDATES if space.continuous.all() else _MIXED_CANDIDATES
-    rows = space.spread(rotated_sobol(n, space.dim, rng))
+    rows = space.spread(shifted_sobol(rng, n, space.dim))
     if len(close_to):
         steps = np.resize(_CLOSE_STEPS, _CLOSE)[:, None] * rng.normal(size=(_CLOSE, space.columns))
         centers = close_to[np.arange(_CLOSE) // len(_CLOSE_STEPS) % len(close_to)]
@@ -172,12 +172,12 @@ def _values(acquisition: Acquisition, rows: np.ndarray) -> np.ndarray:
         return np.asarray(jax.device_get(_values_jit(acquisition, padded)))[:m]
 
 
-@eqx.filter_jit
+@quick_jit
 def _values_jit(acquisition: Acquisition, rows: Any) -> Array:
     return acquisition.values(rows[:, None, :])
 
 
-@eqx.filter_jit
+@quick_jit
 def _climb_jit(acquisition: Acquisition, starts: Any, free: Any) -> tuple[Array, Array]:
     """Climb from each start along its free columns."""
 

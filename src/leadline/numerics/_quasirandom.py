@@ -7,15 +7,14 @@ imported where it is used: `scipy.stats` takes as long to load as JAX does.
 
 from __future__ import annotations
 
-from functools import lru_cache
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-# Points lie on a grid of 2^-52; half a step moves them to the centers of its cells.
-_BITS = 52
+from leadline.numerics._sobol import BITS, sobol_digits
 
 
 def sobol(n: int, d: int, seed: int | Array) -> Float[np.ndarray, "n d"]:
@@ -26,9 +25,10 @@ def sobol(n: int, d: int, seed: int | Array) -> Float[np.ndarray, "n d"]:
     from scipy.stats import qmc
 
     _check(n, d)
-    engine = qmc.Sobol(d, scramble=True, bits=_BITS, rng=generator(seed))
+    engine = qmc.Sobol(d, scramble=True, bits=BITS, rng=generator(seed))
     points = engine.random_base2(int(n - 1).bit_length())[:n]
-    return points + 2.0 ** -(_BITS + 1)
+    # Points lie on a grid of 2^-BITS; half a step moves them to the centers of its cells.
+    return points + 2.0 ** -(BITS + 1)
 
 
 def sobol_normal(n: int, d: int, seed: int | Array) -> Float[np.ndarray, "n d"]:
@@ -38,25 +38,25 @@ def sobol_normal(n: int, d: int, seed: int | Array) -> Float[np.ndarray, "n d"]:
     return special.ndtri(sobol(n, d, seed))
 
 
-def shifted_sobol(key: Array, n: int, d: int) -> Float[Array, "n d"]:
+def shifted_sobol(source: Any, n: int, d: int) -> Float[Any, "n d"]:
     """Sobol points with the same binary digits flipped in all of them: a digital shift.
 
     Each point is uniform on the open cube, and the set stays balanced; a shift around the edges
-    would not keep it so, and makes errors up to four times larger. Unlike scrambling, which is no
-    better here, this is a pure function of the key, also in a trace.
+    would not keep it so, and makes errors up to four times larger. Scrambling is no better here,
+    and takes longer.
+
+    Args:
+        source: of randomness: a JAX key, of which this is a pure function, also in a trace; or a
+            NumPy generator, and all stays on the host.
+        n: how many points.
+        d: dimensions.
     """
-    flips = jax.random.bits(key, (d,), jnp.uint64) >> np.uint64(64 - _BITS)
-    digits = jnp.asarray(_sobol_digits(n, d)) ^ flips
-    return (digits.astype(jnp.float64) + 0.5) * 2.0**-_BITS
-
-
-def rotated_sobol(n: int, d: int, rng: np.random.Generator) -> Float[np.ndarray, "n d"]:
-    """Sobol points, all moved by one random step around the edges of the cube.
-
-    For candidates of a search, which need to be spread and new, and cheap: scrambling takes longer.
-    """
-    _check(n, d)
-    return (_sobol_points(n, d) + rng.random(d)) % 1.0
+    if isinstance(source, np.random.Generator):
+        flips = source.integers(2**BITS, size=d, dtype=np.uint64)
+        return ((sobol_digits(n, d) ^ flips) + 0.5) * 2.0**-BITS
+    flips = jax.random.bits(source, (d,), jnp.uint64) >> np.uint64(64 - BITS)
+    digits = jnp.asarray(sobol_digits(n, d)) ^ flips
+    return (digits.astype(jnp.float64) + 0.5) * 2.0**-BITS
 
 
 def latin_hypercube(n: int, d: int, seed: int | Array) -> Float[np.ndarray, "n d"]:
@@ -80,14 +80,3 @@ def generator(seed: int | Array) -> np.random.Generator:
     if jnp.issubdtype(seed.dtype, jax.dtypes.prng_key):
         seed = jax.random.key_data(seed)
     return np.random.default_rng(np.asarray(seed).ravel().tolist())
-
-
-@lru_cache(maxsize=32)
-def _sobol_points(n: int, d: int) -> np.ndarray:
-    from scipy.stats import qmc
-
-    return qmc.Sobol(d, scramble=False, bits=_BITS).random_base2(int(n - 1).bit_length())[:n]
-
-
-def _sobol_digits(n: int, d: int) -> np.ndarray:
-    return (_sobol_points(n, d) * 2.0**_BITS).astype(np.uint64)

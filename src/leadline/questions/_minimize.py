@@ -1,8 +1,8 @@
 """Where is a function lowest?
 
-The first points fill the space (Owen-scrambled Sobol points), then a method chooses. No point is
-asked twice. Inside, larger is better: values change their sign once on the way to the method, and
-what the method says about them once on the way back.
+The first points fill the space (Sobol points, shifted by the seed), then a method chooses. No point
+is asked twice. Inside, larger is better: values change their sign once on the way to the method,
+and what the method says about them once on the way back.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leadline.acquisition import is_among
-from leadline.numerics import InvalidData, as_choice, sobol
+from leadline.numerics import InvalidData, as_choice, shifted_sobol
 from leadline.questions._events import Asked
 from leadline.questions._optimum import Optimum
 from leadline.questions._question import Exhausted, Question
@@ -142,7 +142,7 @@ class Maximize(Minimize):
 
 @lru_cache(maxsize=8)
 def _design_points(n: int, dim: int, seed: int) -> np.ndarray:
-    return sobol(n, dim, seed)
+    return shifted_sobol(np.random.default_rng(seed), n, dim)
 
 
 def _short(value: Any) -> str:

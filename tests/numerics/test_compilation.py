@@ -6,9 +6,12 @@ import contextlib
 from pathlib import Path
 
 import jax
+import jax.numpy as jnp
+import numpy as np
 import pytest
 
-from leadline.numerics import _compilation, enable_compilation_cache
+from leadline.numerics import _compilation, enable_compilation_cache, quick_jit
+from leadline.numerics._compilation import _quick_options
 
 FOLDER, SECONDS = "jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs"
 VARIABLES = ("JAX_COMPILATION_CACHE_DIR", "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS")
@@ -73,3 +76,26 @@ def test_no_cache_where_nothing_can_be_written(untouched, monkeypatch):
     monkeypatch.setattr(_compilation, "user_cache_path", lambda name: Path(blocked) / name)
     enable_compilation_cache()
     assert settings()[0] is None
+
+
+def test_a_quick_program_is_the_same_program(compilations):
+    program = quick_jit(lambda x, n: jnp.sin(x) * n)
+    one, other = jax.device_put((np.arange(3.0), np.ones(3)))
+    np.testing.assert_allclose(program(one, 2), 2 * np.sin(np.arange(3.0)), rtol=1e-15)
+    before = compilations[0]
+    program(other, 2)
+    assert compilations[0] == before
+
+
+def test_a_compiler_that_does_not_know_the_options_compiles_without(monkeypatch):
+    _quick_options.cache_clear()
+    original = jax.jit
+
+    def refuse(*args, compiler_options=None, **kwargs):
+        if compiler_options:
+            raise ValueError("No such compile option")
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(jax, "jit", refuse)
+    assert _quick_options() is None
+    _quick_options.cache_clear()

@@ -12,7 +12,7 @@ from leadline.numerics import bucket, pad_rows, row_mask
 
 @pytest.mark.parametrize(
     ("n", "size"),
-    [(0, 32), (1, 32), (32, 32), (33, 64), (65, 128), (129, 256), (257, 512), (513, 768)],
+    [(0, 64), (1, 64), (32, 64), (64, 64), (65, 128), (129, 256), (257, 512), (513, 768)],
 )
 def test_sizes(n, size):
     assert bucket(n) == size
@@ -23,7 +23,7 @@ def test_a_bucket_holds_its_rows_and_is_its_own_bucket(n):
     size = bucket(n)
     assert size >= n
     assert bucket(size) == size
-    assert size <= max(32, 2 * n)
+    assert size <= max(64, 2 * n)
 
 
 @given(st.integers(1, 40), st.integers(0, 40))

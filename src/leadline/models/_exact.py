@@ -48,6 +48,7 @@ from leadline.numerics import (
     pad_rows,
     positive,
     power_of_two,
+    quick_jit,
     require_factor,
     row_mask,
     solve_factored,
@@ -359,8 +360,8 @@ def _leave_one_out(post: ExactPosterior) -> tuple[Array, Array]:
     return post.rows.y - post.weights / precision, 1.0 / precision
 
 
-_condition_jit = eqx.filter_jit(_condition)
-_condition_at_jit = eqx.filter_jit(_condition_at)
+_condition_jit = quick_jit(_condition)
+_condition_at_jit = quick_jit(_condition_at)
 _condition_each_jit = eqx.filter_jit(_condition_each)
 _extend_jit = eqx.filter_jit(_extend)
 _leave_one_out_jit = eqx.filter_jit(_leave_one_out)

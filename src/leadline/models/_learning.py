@@ -7,9 +7,9 @@ tables below give starting values, the widest interval worth searching, and a no
 free coordinate. The prior on length scales is that of Hvarfner et al. (2024), which grows with the
 square root of the dimension, centered where its density is highest; the others are wide.
 
-Large data sets are searched twice: from every start on a few rows, then from the best that was
-found (or from the model's own values, if they are better) on all rows, where what was learned about
-the curvature is of use. Without priors the
+Large data sets are searched twice: from every start on a few rows, then from what that found (and
+from the model's own values) on all rows, where only the best start goes on, with what was learned
+about the curvature. Without priors the
 evidence has more maxima, and early values say little about late ones: then all starts, the first
 and those that were found, run to their end on all rows.
 
@@ -197,12 +197,12 @@ def best_coordinates(
     if few is not None:
         found = _run(evidence, module, few, search, starts, curvature, race)
         own = starts if search.thorough else starts[:1]
+        starts = np.concatenate([own, found.u])
+        curvature = np.repeat(curvature[:1], len(starts), axis=0)
+        # The evidence of all rows curves as that of a few does, times as many. Only the search that
+        # came to its end has learned how.
         best = int(np.argmin(found.value))
-        good = slice(None) if search.thorough else slice(best, best + 1)
-        # The evidence of all rows curves as that of a few does, times as many.
-        share = np.sum(few.mask) / np.sum(data.mask)
-        learned = share * np.concatenate([[found.h[best]] * len(own), found.h[good]])
-        starts, curvature = np.concatenate([own, found.u[good]]), learned
+        curvature[len(own) + best] = found.h[best] * np.sum(few.mask) / np.sum(data.mask)
         race = _RACE_OF_SCREENED
     race = _NEVER if search.thorough else race
     found = _run(evidence, module, data, search, starts, curvature, race)

@@ -11,7 +11,7 @@ from leadline.numerics._cholesky import (
     solve_factored,
     solve_lower,
 )
-from leadline.numerics._compilation import enable_compilation_cache
+from leadline.numerics._compilation import enable_compilation_cache, quick_jit
 from leadline.numerics._conjugate_gradients import ConjugateGradientsInfo, conjugate_gradients
 from leadline.numerics._display import show
 from leadline.numerics._distance import squared_distance
@@ -47,7 +47,6 @@ from leadline.numerics._quantiles import gamma_quantile, normal_quantile
 from leadline.numerics._quasirandom import (
     generator,
     latin_hypercube,
-    rotated_sobol,
     shifted_sobol,
     sobol,
     sobol_normal,
@@ -100,9 +99,9 @@ __all__ = [
     "pivoted_cholesky",
     "positive",
     "power_of_two",
+    "quick_jit",
     "real",
     "require_factor",
-    "rotated_sobol",
     "row_mask",
     "shifted_sobol",
     "show",

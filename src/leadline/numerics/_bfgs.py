@@ -18,11 +18,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
+
+from leadline.numerics._compilation import quick_jit
 
 _ARMIJO = 1e-4
 _SHORTEST = 1e-10
@@ -52,7 +53,7 @@ class _Lane(NamedTuple):
     done: Array
 
 
-@eqx.filter_jit
+@quick_jit
 def minimize_bounded(
     objective: Callable[[Array, Any], Array],
     args: Any,

@@ -1,6 +1,6 @@
 """Rows padded to a few sizes, so that growing data compile a handful of programs.
 
-XLA compiles for every shape. Data that grow by one row per call are padded to 32, 64, 128, 256 and
+XLA compiles for every shape. Data that grow by one row per call are padded to 64, 128, 256 and
 then multiples of 256 rows; a mask says which rows are real. Padding and cutting happen in NumPy:
 an eager `jnp` operation on an unpadded array would itself compile for every size. `jnp.asarray` is
 one of them, `jax.device_put` is not.
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-_SMALL = (32, 64, 128, 256)
+_SMALL = (64, 128, 256)
 _STEP = 256
 
 

@@ -121,6 +121,7 @@ FUNCTIONS: dict[str, tuple[Callable[[np.ndarray], np.ndarray], int]] = {
     "ackley5": (ackley, 5),
     "rosenbrock4": (rosenbrock, 4),
 }
+QUALITY_ROWS = {"hartmann6": 200, "hartmann3": 100, "branin": 60, "friedman": 150}
 LOWEST = {"hartmann6": -3.32237, "branin": 0.397887, "ackley5": 0.0, "rosenbrock4": 0.0}
 REGRESSION_SETS = ("yacht", "autompg", "housing", "energy", "concrete", "airfoil", "wine")
 
@@ -158,12 +159,11 @@ def regression_set(name: str, seed: int = 0) -> Problem:
 
 def quality_names() -> list[str]:
     """The data sets on which quality of fit is compared."""
-    return [*(REGRESSION_SETS if data_folder() else ()), *FUNCTIONS]
+    return [*(REGRESSION_SETS if data_folder() else ()), *QUALITY_ROWS]
 
 
 def quality_problem(name: str) -> Problem:
     """A data set of moderate size, standardized."""
     if name in REGRESSION_SETS:
         return regression_set(name).standardized()
-    n = {"hartmann6": 200, "hartmann3": 100, "branin": 60, "friedman": 150}[name]
-    return sampled(name, n, seed=0, held_out=500).standardized()
+    return sampled(name, QUALITY_ROWS[name], seed=0, held_out=500).standardized()

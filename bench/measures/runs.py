@@ -21,7 +21,7 @@ FUNCTIONS = {
     "branin": (None, 3),
     "rosenbrock4": (None, 3),
 }
-ASKS, BUCKETS = 100, (32, 64, 128)
+ASKS, BUCKETS = 100, (64, 128)
 
 
 def run(session: Session) -> list[Figure]:

@@ -27,7 +27,7 @@ from leadline.acquisition import ExpectedImprovement, LogExpectedImprovement, ma
 from leadline.kernels import Matern52
 from leadline.models import GP as Process
 from leadline.models import ExactPosterior
-from leadline.numerics import InvalidData, as_choice, fixed, sobol
+from leadline.numerics import InvalidData, as_choice, fixed, shifted_sobol
 from leadline.questions.methods._method import Method, Seen, Suggestion
 from leadline.spaces import Space
 
@@ -113,18 +113,26 @@ def _first_process(columns: int) -> Process:
 
 @cache
 def _reference_points(dim: int) -> np.ndarray:
-    return sobol(_REFERENCE, dim, 0)
+    return shifted_sobol(np.random.default_rng(0), _REFERENCE, dim)
 
 
-def _with_fantasies(posterior: ExactPosterior, seen: Seen) -> ExactPosterior:
-    """The posterior with stand-ins for the calls that have no value."""
-    if not len(seen.running) + len(seen.failed):
+def _with_fantasies(posterior: Any, seen: Seen) -> ExactPosterior:
+    """The posterior with stand-ins for the calls that have no value.
+
+    They stand for the function itself, so they have no noise: a noisy one would leave doubt where
+    the call is, and the next ask would be for the same point.
+    """
+    unknown = len(seen.running) + len(seen.failed)
+    if not unknown:
         return posterior
     y = [seen.y]
     if len(seen.running):
         y.append(np.asarray(posterior.predict(seen.running).mean))
     y.append(np.full(len(seen.failed), seen.y.min()))
-    return posterior.gp.condition(seen.rows, np.concatenate(y))
+    gp = posterior.gp
+    noiseless = _process({**_hyper_parameters(gp), "noise": 0.0})
+    var = np.concatenate([np.full(len(seen.y), float(gp.noise)), np.zeros(unknown)])
+    return noiseless.condition(seen.rows, np.concatenate(y), var)
 
 
 def _hyper_parameters(gp: Any) -> dict[str, np.ndarray]:
@@ -149,5 +157,6 @@ def _best_expected(posterior: ExactPosterior) -> np.ndarray:
     Fantasies count: there is nothing to gain beside a call that is expected to be the best.
     """
     rows, weights = posterior.rows, np.asarray(posterior.weights)
-    means = np.asarray(rows.y) - np.asarray(posterior.gp.noise) * weights
+    noise = np.asarray(posterior.gp.noise) + np.asarray(rows.var)
+    means = np.asarray(rows.y) - noise * weights
     return np.asarray(np.max(means[: posterior.n]))

@@ -14,6 +14,13 @@ JSON, MARKDOWN, README = BENCH / "results.json", BENCH / "RESULTS.md", BENCH.par
 BEGIN, END = "<!-- bench: written by make bench -->", "<!-- end of bench -->"
 # What the README shows: the measure and the case, and its name there.
 HEADLINES = (
+    ("ask", "50 rows", "The next of 50 points in 6 dimensions: fit and maximize log-EI, warm"),
+    ("runs", "hartmann6, cache empty", "60 calls of Hartmann-6, in a new process"),
+    (
+        "runs",
+        "hartmann6, cache filled",
+        "The same, with the compilation cache of an earlier run",
+    ),
     ("fit", "50 rows", "Fit 50 rows in 6 dimensions and predict, warm"),
     ("fit", "500 rows", "Fit 500 rows in 6 dimensions and predict, warm"),
     ("growing", "cold", "A fit at each of 10 to 200 rows, nothing compiled before"),

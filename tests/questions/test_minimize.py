@@ -194,6 +194,14 @@ def test_asks_compile_once_for_each_number_of_rows(compilations):
     assert compilations[0] == before
 
 
+@pytest.mark.parametrize("scale", [1e-300, 1e300])
+def test_values_of_any_size_are_values(scale):
+    question = ll.Minimize(BOX, seed=0)
+    answer = run(question, lambda x: scale * bowl(x), 8)
+    assert answer.value == min(t.value for t in answer.trials)
+    assert "expected_improvement" in answer.trials[-1].notes
+
+
 @pytest.mark.parametrize("value", ["0.3", None, [1.0, 2.0], float("nan"), float("inf"), {}, 1j])
 def test_values_that_are_no_finite_number_are_refused(value):
     question = ll.Minimize(BOX)

@@ -23,6 +23,8 @@ from leadline.questions.methods._method import unseen
 METHODS = {"gp": GP, "random": Random}
 # Points of a design are looked for among so many at first, and then twice as many.
 _DESIGN, _LONGEST_DESIGN = 64, 4096
+# Larger values are this large to the method: the square of a value must be a number too.
+_LARGEST = 1e100
 # A model needs two values to say anything.
 _LEAST_DATA = 2
 
@@ -102,6 +104,7 @@ class Minimize(Question):
             groups[kind].append(trial.id)
         told, running, failed = (self._rows_of(ids) for ids in groups.values())
         values = np.array([self._trials[i].value for i in groups["told"]], dtype=np.float64)
+        values = np.clip(values, -_LARGEST, _LARGEST)
         return Seen(told, self.sign * values, running, failed)
 
     def _rows_of(self, ids: list[int]) -> np.ndarray:

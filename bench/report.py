@@ -14,7 +14,11 @@ JSON, MARKDOWN, README = BENCH / "results.json", BENCH / "RESULTS.md", BENCH.par
 BEGIN, END = "<!-- bench: written by make bench -->", "<!-- end of bench -->"
 # What the README shows: the measure and the case, and its name there.
 HEADLINES = (
-    ("ask", "50 rows", "The next of 50 points in 6 dimensions: fit and maximize log-EI, warm"),
+    (
+        "ask",
+        "50 rows",
+        "The next point after 50 calls in 6 dimensions: fit and maximize log-EI, warm",
+    ),
     ("runs", "hartmann6, cache empty", "60 calls of Hartmann-6, in a new process"),
     (
         "runs",

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import collections
-import logging
 import time
 
 import numpy as np
 
 import leadline as ll
 from bench import problems, worker
+from bench.compilations import Compilations
 
 KERNELS = {"rbf": ll.kernels.SquaredExponential, "matern52": ll.kernels.Matern52}
-# Says, at the level of debugging, when a program is compiled.
-COMPILER = logging.getLogger("jax._src.interpreters.pxla")
 
 
 def _process(dim, kernel="rbf", mean=0.0):
@@ -52,39 +49,22 @@ def log_density(name):
     return {"log_density": _log_density(posterior, problem), "digest": problem.digest()}
 
 
-class _Compilations(logging.Handler):
-    """Counts compiled programs by name."""
-
-    def __init__(self):
-        super().__init__(logging.DEBUG)
-        self.names = collections.Counter()
-
-    def emit(self, record):
-        if str(record.msg).startswith("Compiling"):
-            self.names[str(record.args[0])] += 1
-
-
 def grow(first, last, go_on=False):
     """Fit at every number of rows from `first` to `last`; says which fits compiled what.
 
     With `go_on` each fit starts where the last one ended.
     """
     problem = problems.sampled("hartmann6", last, seed=0)
-    compilations = _Compilations()
-    COMPILER.addHandler(compilations)
-    COMPILER.setLevel(logging.DEBUG)
-    COMPILER.propagate = False
     compiled = {}
     start = time.perf_counter()
     process = _process(6)
     for n in range(first, last + 1):
-        compilations.names.clear()
-        posterior = process.fit(problem.x[:n], problem.y[:n])
-        process = posterior.gp if go_on else _process(6)
+        with Compilations() as compilations:
+            posterior = process.fit(problem.x[:n], problem.y[:n])
+            process = posterior.gp if go_on else _process(6)
         if compilations.names:
             compiled[n] = dict(compilations.names)
     seconds = time.perf_counter() - start
-    COMPILER.removeHandler(compilations)
     return {"seconds": seconds, "compiled": compiled, "digest": problem.digest()}
 
 

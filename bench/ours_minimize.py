@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import collections
-import logging
 import math
 import time
 
 import leadline as ll
 from bench import problems, worker
+from bench.compilations import Compilations
 
 INITIAL = 10
-# Says, at the level of debugging, when a program is compiled.
-COMPILER = logging.getLogger("jax._src.interpreters.pxla")
 
 
 def _question(problem, rows, seed):
@@ -67,32 +64,16 @@ def minimize(name, budget, seed):
     return {"seconds": seconds, "regret": found.value - problems.LOWEST[name]}
 
 
-class _Compilations(logging.Handler):
-    def __init__(self):
-        super().__init__(logging.DEBUG)
-        self.found = []
-        self.ask = 0
-
-    def emit(self, record):
-        if str(record.msg).startswith("Compiling"):
-            self.found.append((self.ask, str(record.args[0])))
-
-
 def compiled(asks):
     """The programs that a run of so many asks compiles: at which ask, and which."""
     function, dim = problems.FUNCTIONS["hartmann6"]
-    compilations = _Compilations()
-    COMPILER.addHandler(compilations)
-    COMPILER.setLevel(logging.DEBUG)
-    COMPILER.propagate = False
     question = ll.Minimize([(0.0, 1.0)] * dim, seed=0)
-    for compilations.ask in range(asks):
-        (trial,) = question.ask()
-        question.tell(trial, float(function(trial.x[None])[0]))
-    COMPILER.removeHandler(compilations)
-    by_ask = collections.defaultdict(list)
-    for number, name in compilations.found:
-        by_ask[number].append(name)
+    by_ask = {}
+    for number in range(asks):
+        with Compilations() as compilations:
+            (trial,) = question.ask()
+            question.tell(trial, float(function(trial.x[None])[0]))
+        by_ask[number] = list(compilations.names.elements())
     return {"compiled": by_ask}
 
 

@@ -8,9 +8,9 @@ import subprocess
 import sys
 import threading
 import time
+import types
 
 import psutil
-import pytest
 import sqlalchemy as sa
 from tests.campaign.conftest import SETTINGS
 
@@ -265,16 +265,18 @@ def test_silence_counts_from_the_first_look():
     assert watch.silence("a", 0.5) == 2.0
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="hosts see their processes through /proc")
 def test_containers_with_the_name_of_their_machine_are_other_hosts(monkeypatch):
-    here = this_host()
     stat = os.stat
 
-    def other_namespace(path, *args, **kwargs):
-        found = stat(path, *args, **kwargs)
-        if path != "/proc/self/ns/pid":
-            return found
-        return os.stat_result([found.st_mode, found.st_ino + 1, *found[2:]])
+    def seen_from(namespace):
+        def fake(path, *args, **kwargs):
+            if path != "/proc/self/ns/pid":
+                return stat(path, *args, **kwargs)
+            return types.SimpleNamespace(st_ino=namespace)
 
-    monkeypatch.setattr(os, "stat", other_namespace)
-    assert this_host() != here
+        monkeypatch.setattr(os, "stat", fake)
+        return this_host()
+
+    here = seen_from(1)
+    assert seen_from(1) == here
+    assert seen_from(2) != here

@@ -54,11 +54,10 @@ def test_replayed_events_give_the_live_question(steps):
 
 
 def test_points_asked_at_once_are_those_asked_one_by_one():
-    at_once, one_by_one = ll.Minimize(BOX, seed=1), ll.Minimize(BOX, seed=1)
-    first = at_once.ask(4)
-    second = [one_by_one.ask()[0] for _ in range(4)]
-    for a, b in zip(first, second, strict=True):
-        np.testing.assert_array_equal(a.x, b.x)
+    at_once, one_by_one = ll.Minimize(BOX, seed=4), ll.Minimize(BOX, seed=4)
+    at_once.ask(8)
+    for _ in range(8):
+        one_by_one.ask()
     same(at_once, one_by_one)
 
 

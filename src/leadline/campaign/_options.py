@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import concurrent.futures
 import dataclasses
-import difflib
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -13,7 +12,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from leadline.campaign._journal import Journal
-from leadline.numerics import InvalidData, as_choice
+from leadline.numerics import InvalidData, as_choice, did_you_mean, shorten
 from leadline.questions import Trial
 
 EXECUTORS = ("threads", "processes")
@@ -78,10 +77,9 @@ class CampaignOptions:
         known = [field.name for field in dataclasses.fields(cls) if field.name != "budget"]
         for name in options:
             if name not in known:
-                near = difflib.get_close_matches(name, known, n=1)
-                hint = f" Did you mean {near[0]!r}?" if near else ""
                 raise TypeError(
-                    f"There is no option {name!r}.{hint} Options are {', '.join(known)}."
+                    f"There is no option {name!r}.{did_you_mean(name, known)} Options are "
+                    f"{', '.join(known)}."
                 )
         checked = {"budget": _count("budget", budget), **options}
         for name, as_number in _NUMBERS.items():
@@ -90,21 +88,21 @@ class CampaignOptions:
         _check_executor(options.get("executor"))
         callback = options.get("callback")
         if callback is not None and not callable(callback):
-            raise InvalidData(f"callback must be a function, got {_shown(callback)}.")
+            raise InvalidData(f"callback must be a function, got {shorten(callback)}.")
         return cls(**checked)
 
 
 def _count(name: str, value: Any) -> int:
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < 1:
-        raise InvalidData(f"{name} must be a positive whole number, got {_shown(value)}.")
+        raise InvalidData(f"{name} must be a positive whole number, got {shorten(value)}.")
     return int(value)
 
 
 def _duration(name: str, value: Any) -> float:
     number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
     if not number or not 0.0 < value < math.inf:
-        raise InvalidData(f"{name} must be a positive number of seconds, got {_shown(value)}.")
+        raise InvalidData(f"{name} must be a positive number of seconds, got {shorten(value)}.")
     return float(value)
 
 
@@ -123,10 +121,5 @@ def _check_executor(executor: Any) -> None:
     elif executor is not None and not isinstance(executor, concurrent.futures.Executor):
         raise InvalidData(
             f"executor must be None, one of {', '.join(map(repr, EXECUTORS))} or a "
-            f"concurrent.futures.Executor, got {_shown(executor)}."
+            f"concurrent.futures.Executor, got {shorten(executor)}."
         )
-
-
-def _shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

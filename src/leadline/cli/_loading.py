@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import contextlib
-import difflib
 import importlib
 import os
 import sys
 import tomllib
 import traceback
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 from leadline.campaign import open_journal
-from leadline.numerics import InvalidData
+from leadline.numerics import InvalidData, did_you_mean
 from leadline.questions import Minimize, question_from_settings
 from leadline.spaces import Space
 
@@ -31,7 +30,7 @@ def load_function(text: str) -> Callable[[Any], Any]:
     module = _import(module_name)
     function = getattr(module, name, None)
     if not callable(function):
-        hint = _nearest(name, (k for k, v in vars(module).items() if callable(v)))
+        hint = did_you_mean(name, (k for k, v in vars(module).items() if callable(v)))
         raise InvalidData(f"The module {module_name!r} has no function {name!r}.{hint}")
     return function
 
@@ -46,18 +45,15 @@ def _import(name: str) -> Any:
             and f"{name}.".startswith(f"{error.name}.")
         ):
             here = [path.stem for path in Path.cwd().glob("*.py")]
-            raise InvalidData(f"There is no module {error.name!r}.{_nearest(name, here)}") from None
+            raise InvalidData(
+                f"There is no module {error.name!r}.{did_you_mean(name, here)}"
+            ) from None
         where = traceback.extract_tb(error.__traceback__)[-1]
         reason = "".join(traceback.format_exception_only(error)).strip().splitlines()[-1]
         raise InvalidData(
             f"The module {name!r} cannot be imported: {reason} ({where.filename}, line "
             f"{where.lineno})."
         ) from error
-
-
-def _nearest(name: str, known: Iterable[str]) -> str:
-    near = difflib.get_close_matches(name, list(known), n=1)
-    return f" Did you mean {near[0]!r}?" if near else ""
 
 
 def load_space(path: Path) -> Space:

@@ -13,7 +13,7 @@ from leadline.numerics._cholesky import (
 )
 from leadline.numerics._compilation import enable_compilation_cache, quick_jit
 from leadline.numerics._conjugate_gradients import ConjugateGradientsInfo, conjugate_gradients
-from leadline.numerics._display import show
+from leadline.numerics._display import shorten, show
 from leadline.numerics._distance import squared_distance
 from leadline.numerics._errors import InvalidData, NotPositiveDefinite, Unsupported
 from leadline.numerics._inputs import (
@@ -22,6 +22,7 @@ from leadline.numerics._inputs import (
     as_rows,
     as_targets,
     as_variances,
+    did_you_mean,
     is_traced,
 )
 from leadline.numerics._lanczos import LogdetEstimate, lanczos_logdet
@@ -78,6 +79,7 @@ __all__ = [
     "bucket",
     "cholesky",
     "conjugate_gradients",
+    "did_you_mean",
     "enable_compilation_cache",
     "extend_cholesky",
     "fixed",
@@ -104,6 +106,7 @@ __all__ = [
     "require_factor",
     "row_mask",
     "shifted_sobol",
+    "shorten",
     "show",
     "sine_and_cosine",
     "slots",

@@ -10,6 +10,7 @@ import numpy as np
 from leadline.numerics._inputs import is_traced
 
 _MOST = 12
+_LONGEST = 60
 
 
 def show(value: Any) -> str:
@@ -21,6 +22,12 @@ def show(value: Any) -> str:
     if isinstance(value, tuple):
         return "(" + ", ".join(map(show, value)) + ("," if len(value) == 1 else "") + ")"
     return repr(value)
+
+
+def shorten(value: Any) -> str:
+    """The `repr` of what somebody gave, cut to fit into an error."""
+    text = repr(value)
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 def _nested(value: Any) -> str:

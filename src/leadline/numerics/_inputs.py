@@ -7,7 +7,7 @@ on float64 NumPy arrays after these functions.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import jax
@@ -112,6 +112,11 @@ def as_choice(value: Any, known: Sequence[Any], name: str) -> Any:
     if value in known:
         return value
     options = ", ".join(repr(k) for k in known)
-    near = difflib.get_close_matches(str(value), [k for k in known if isinstance(k, str)], n=1)
-    hint = f" Did you mean {near[0]!r}?" if near else ""
+    hint = did_you_mean(str(value), [k for k in known if isinstance(k, str)])
     raise InvalidData(f"{name} must be one of {options}, got {value!r}.{hint}")
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of an error about an unknown name: the nearest known one, if any is near."""
+    near = difflib.get_close_matches(name, list(known), n=1)
+    return f" Did you mean {near[0]!r}?" if near else ""

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leadline.acquisition import is_among
-from leadline.numerics import InvalidData, as_choice, shifted_sobol
+from leadline.numerics import InvalidData, as_choice, shifted_sobol, shorten
 from leadline.questions._events import Asked
 from leadline.questions._optimum import Optimum
 from leadline.questions._question import Exhausted, Question
@@ -76,7 +76,9 @@ class Minimize(Question):
                 raise TypeError
             number = float(value)
         except (TypeError, ValueError) as error:
-            raise InvalidData(f"A value must be one finite number, got {_short(value)}.") from error
+            raise InvalidData(
+                f"A value must be one finite number, got {shorten(value)}."
+            ) from error
         if not np.isfinite(number):
             raise InvalidData(f"A value must be finite, got {number}.")
         return number
@@ -84,10 +86,8 @@ class Minimize(Question):
     def propose(self) -> Asked:
         """The next ask: of the design as long as it is not complete, then of the method."""
         seen, key = self.seen(), self.key()
-        started = len(seen.x) + len(seen.running)
-        if started < self.method.design(self.space) or (
-            len(seen.x) < _LEAST_DATA and self.method.design(self.space)
-        ):
+        design, started = self.method.design(self.space), len(seen.x) + len(seen.running)
+        if started < design or (design and len(seen.x) < _LEAST_DATA):
             row, state, notes = self._design_row(seen, key), {}, {}
         else:
             found = self.method.suggest(self.space, seen, self._state, key)
@@ -146,8 +146,3 @@ class Maximize(Minimize):
 @lru_cache(maxsize=8)
 def _design_points(n: int, dim: int, seed: int) -> np.ndarray:
     return shifted_sobol(np.random.default_rng(seed), n, dim)
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:57]}..."

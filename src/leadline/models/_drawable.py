@@ -24,8 +24,6 @@ class DrawablePosterior(GaussianPosterior):
     `gp` has the kernel and the mean function.
     """
 
-    gp: eqx.AbstractVar[Any]
-
     @property
     @abc.abstractmethod
     def observation_noise(self) -> Any:

@@ -24,6 +24,7 @@ from jaxtyping import Array, Float
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._drawable import DrawablePosterior
+from leadline.models._gaussian import Projection
 from leadline.models._learning import best_coordinates, search_for
 from leadline.models._mixture import MixturePosterior
 from leadline.models._normal import Normal
@@ -137,7 +138,8 @@ class GP(Parameterized):
             x: inputs (n, d).
             y: targets (n,).
             var: known variance of each row (n,), on top of the learned noise.
-            priors: "default", or None for maximum likelihood.
+            priors: "default"; "quiet" where there may be no noise at all, such as in a computer
+                experiment; or None for maximum likelihood.
             restarts: how many starts; the model's own values are always the first.
             seed: of random starts, of the rows that screen them, and of sampling.
             inference: "maximum" for the best hyper-parameters; "nuts" for draws of them, whose
@@ -147,7 +149,7 @@ class GP(Parameterized):
             tolerance: how many nats of evidence are worth another step of the search; 3e-3 with
                 priors and 1e-4 without if None.
         """
-        as_choice(priors, ("default", None), "priors")
+        as_choice(priors, ("default", "quiet", None), "priors")
         as_choice(inference, ("maximum", "nuts"), "inference")
         x = as_rows(x)
         y = as_targets(y, x.shape[0])
@@ -239,12 +241,11 @@ class ExactPosterior(DrawablePosterior):
         mean = self.gp.mean(xs) + cross.T @ self.weights
         return mean, var + self.gp.row_noise(xs) if noise else var
 
-    def joint_moments(self, xs):
-        """Mean and covariance of the function at the rows together."""
+    def project(self, xs):
+        """The mean, and the whitened covariances with the data."""
         cross = self._cross(xs)
-        explained = solve_lower(self.factor, cross)
-        cov = self.gp.kernel(xs, xs) - explained.T @ explained
-        return self.gp.mean(xs) + cross.T @ self.weights, cov
+        mean = self.gp.mean(xs) + cross.T @ self.weights
+        return Projection(mean, solve_lower(self.factor, cross))
 
     def _cross(self, xs: Array) -> Float[Array, "n m"]:
         return self.rows.mask[:, None] * self.gp.kernel(self.rows.x, xs)

@@ -1,16 +1,22 @@
-"""What posteriors with a Gaussian law share: queries, padded and cut outside the programs.
+"""What posteriors with a Gaussian law share: covariances, and queries of any size.
 
-Notation: `xs (m, d)` query rows. A subclass writes down the moments as traceable functions of rows;
-this class answers queries of any size with programs for a few sizes.
+Notation: `xs (m, d)` query rows. Data take some of the kernel's covariance away, and what they are
+unsure about is put back:
+
+    cov(x, x') = k(x, x') - e(x)^T e(x') + r(x)^T r(x')
+
+A subclass writes down the mean, e and r as traceable functions of rows; from them come the moments
+here. Queries are padded and cut outside the programs, of which there are a few sizes only.
 """
 
 from __future__ import annotations
 
 import abc
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
+import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from leadline.models._normal import MultivariateNormal, Normal
@@ -19,9 +25,21 @@ from leadline.models._queries import answer_queries
 from leadline.numerics import as_rows, blas_threads_for, bucket, is_traced, pad_rows
 
 
-class GaussianPosterior(Posterior):
-    """A posterior under which the function's values at any rows are jointly normal."""
+class Projection(NamedTuple):
+    """What data say at `m` rows: the mean, and the parts e and r of the covariance, if any."""
 
+    mean: Float[Array, " m"]
+    removed: Float[Array, "e m"]
+    restored: Float[Array, "r m"] | None = None
+
+
+class GaussianPosterior(Posterior):
+    """A posterior under which the function's values at any rows are jointly normal.
+
+    `gp` has the kernel.
+    """
+
+    gp: eqx.AbstractVar[Any]
     gaussian: ClassVar[bool] = True
 
     @property
@@ -41,10 +59,35 @@ class GaussianPosterior(Posterior):
         """Mean and variance at each row: of the function, or of observations of it."""
 
     @abc.abstractmethod
+    def project(self, xs: Float[Array, "m d"]) -> Projection:
+        """What the data say at each row."""
+
     def joint_moments(
         self, xs: Float[Array, "m d"]
     ) -> tuple[Float[Array, " m"], Float[Array, "m m"]]:
         """Mean and covariance of the function at the rows together."""
+        found = self.project(xs)
+        return found.mean, _posterior_covariance(self.gp.kernel(xs, xs), found, found)
+
+    def cross_covariance(
+        self, xs: Float[Array, "m d"], ys: Float[Array, "l d"]
+    ) -> Float[Array, "m l"]:
+        """Covariances of the function at some rows with the function at others."""
+        prior = self.gp.kernel(xs, ys)
+        return _posterior_covariance(prior, self.project(xs), self.project(ys))
+
+    def joint_moments_of_each(
+        self, xs: Float[Array, "b q d"]
+    ) -> tuple[Float[Array, "b q"], Float[Array, "b q q"]]:
+        """Mean and covariance of the function at each of `b` sets of rows."""
+        b, q, d = xs.shape
+        mean, removed, restored = self.project(xs.reshape(b * q, d))
+        parts = [(-1.0, removed)] + ([] if restored is None else [(1.0, restored)])
+        cov = jax.vmap(lambda rows: self.gp.kernel(rows, rows))(xs)
+        for sign, part in parts:
+            each = part.reshape(-1, b, q)
+            cov = cov + sign * jnp.einsum("ebq,ebr->bqr", each, each)
+        return mean.reshape(b, q), cov
 
     def predict(self, xs: Any, noise: bool = False) -> Normal:
         """Normal marginals at the rows of `xs (m, d)`.
@@ -72,6 +115,13 @@ class GaussianPosterior(Posterior):
     def answer(self, program: Any, xs: Any) -> tuple[Any, ...]:
         """Apply a compiled program of padded query rows to any number of rows."""
         return answer_queries(program, xs, self.query_columns, self.query_rows)
+
+
+def _posterior_covariance(prior: Array, a: Projection, b: Projection) -> Array:
+    cov = prior - a.removed.T @ b.removed
+    if a.restored is None or b.restored is None:
+        return cov
+    return cov + a.restored.T @ b.restored
 
 
 @eqx.filter_jit

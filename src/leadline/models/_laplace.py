@@ -26,7 +26,7 @@ from jaxtyping import Array, Float
 
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
-from leadline.models._gaussian import GaussianPosterior
+from leadline.models._gaussian import GaussianPosterior, Projection
 from leadline.models._laplace_mode import laplace_log_evidence, laplace_mode
 from leadline.models._learning import learn, search_for
 from leadline.models._logistic_normal import averaged_log_odds
@@ -207,12 +207,11 @@ class LaplacePosterior(GaussianPosterior):
         mean = self.gp.mean(xs) + cross.T @ self.gradient
         return mean, jnp.maximum(self.gp.kernel.diag(xs) - explained, 0.0)
 
-    def joint_moments(self, xs):
-        """The same with covariances."""
+    def project(self, xs):
+        """The mean, and the whitened covariances with the labels."""
         cross = self.gp.kernel(self.labels.x, xs)
-        explained = solve_lower(self.factor, self.root[:, None] * cross)
         mean = self.gp.mean(xs) + cross.T @ self.gradient
-        return mean, self.gp.kernel(xs, xs) - explained.T @ explained
+        return Projection(mean, solve_lower(self.factor, self.root[:, None] * cross))
 
     def __repr__(self) -> str:
         return (

@@ -51,13 +51,16 @@ _STARTS = {
 }
 _INTERVAL = {"input": (1e-3, 1e5), "noise": (1e-8, 1e1), "output": (1e-4, 1e5)}
 _PRIOR = {"input": (np.sqrt(2.0) - 3.0, np.sqrt(3.0)), "noise": (-4.0, 2.0), "output": (0.0, 1.0)}
+# For functions that may have no noise at all: it can be learned down to nothing, and a lot of it is
+# no surprise either.
+_QUIET_NOISE_PRIOR = (-8.0, 3.0)
 _DEFAULT_STARTS, _DEFAULT_INTERVAL, _DEFAULT_PRIOR = (1.0, 1.0, 1.0), (1e-3, 1e3), (0.0, 2.0)
 _REAL_INTERVAL, _REAL_PRIOR_WIDTH = 20.0, 3.0
 _LOGIT_INTERVAL, _LOGIT_PRIOR_WIDTH = 12.0, 2.0
 
 # How many starts there are unless the user says: the last one, of long length scales, only pays
 # where no prior speaks for shorter ones.
-_RESTARTS = {"default": 3, None: 4}
+_RESTARTS = {"default": 3, "quiet": 3, None: 4}
 # So many rows tell a good start from a bad one.
 _SCREENING_ROWS = 64
 # With priors, after so many evaluations of every start only the best one goes on: on data that were
@@ -65,7 +68,7 @@ _SCREENING_ROWS = 64
 _RACE, _RACE_OF_SCREENED = 8, 1
 _NEVER = 10**9
 # Nats that are worth another step, unless the user says.
-_TOLERANCE = {"default": 3e-3, None: 1e-4}
+_TOLERANCE = {"default": 3e-3, "quiet": 3e-3, None: 1e-4}
 
 
 class Search(NamedTuple):
@@ -107,7 +110,7 @@ def search_for(
     if restarts is not None and restarts < 1:
         raise InvalidData(f"restarts must be at least 1, got {restarts}.")
     found = [
-        _coordinates(slot.constraint, np.asarray(slot.get(module)), seen)
+        _coordinates(slot.constraint, np.asarray(slot.get(module)), seen, priors)
         for slot, seen in slots(module, scale)
         if not slot.fixed and seen is not None
     ]
@@ -134,7 +137,7 @@ def search_for(
 
 
 def _coordinates(
-    constraint: Constraint, value: np.ndarray, scale: DataScale
+    constraint: Constraint, value: np.ndarray, scale: DataScale, priors: str | None
 ) -> tuple[np.ndarray, ...]:
     """The arrays of a search, from `starts` to `unit`, that one parameter has."""
     kind = constraint.scales_with or ""
@@ -152,6 +155,8 @@ def _coordinates(
         starts = [natural + np.log(m) for m in _STARTS.get(kind, _DEFAULT_STARTS)]
         low, high = np.log(_INTERVAL.get(kind, _DEFAULT_INTERVAL))
         middle, width = _PRIOR.get(kind, _DEFAULT_PRIOR)
+        if kind == "noise" and priors == "quiet":
+            middle, width = _QUIET_NOISE_PRIOR
         return (
             np.stack([own, *starts]),
             natural + low,

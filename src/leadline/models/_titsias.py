@@ -32,6 +32,7 @@ from leadline.means import Mean, as_mean
 from leadline.models._collapsed_bound import Blocks, bound_at, collapsed_bound, optimal_q
 from leadline.models._drawable import DrawablePosterior
 from leadline.models._exact import Rows, as_padded_rows
+from leadline.models._gaussian import Projection
 from leadline.models._learning import learn, search_for
 from leadline.numerics import (
     DataScale,
@@ -171,20 +172,16 @@ class TitsiasPosterior(DrawablePosterior):
 
     def marginal_moments(self, xs, noise=False):
         """Tiao (2023), eq. 2.34, in whitened form."""
-        mean, prior, kept = self._project(xs)
+        mean, prior, kept = self.project(xs)
         var = self.gp.kernel.diag(xs) - jnp.sum(prior**2, axis=0)
         var = jnp.maximum(var, 0.0) + jnp.sum(kept**2, axis=0)
         return mean, var + self.gp.noise if noise else var
 
-    def joint_moments(self, xs):
-        """The same with covariances."""
-        mean, prior, kept = self._project(xs)
-        return mean, self.gp.kernel(xs, xs) - prior.T @ prior + kept.T @ kept
-
-    def _project(self, xs: Array) -> tuple[Array, Array, Array]:
+    def project(self, xs):
         """The mean, a = L^-1 k(z, xs), and L_B^-1 a."""
         a = solve_lower(self.factor, self.gp.kernel(self.gp.inducing_points, xs))
-        return self.gp.mean(xs) + a.T @ self.whitened_mean, a, solve_lower(self.precision_factor, a)
+        mean = self.gp.mean(xs) + a.T @ self.whitened_mean
+        return Projection(mean, a, solve_lower(self.precision_factor, a))
 
     @property
     def observation_noise(self):

@@ -52,6 +52,7 @@ from leadline.numerics._quasirandom import (
     sobol,
     sobol_normal,
 )
+from leadline.numerics._small_cholesky import small_cholesky
 from leadline.numerics._starts import spread_best
 from leadline.numerics._threads import blas_threads_for
 from leadline.numerics._trigonometry import sine_and_cosine
@@ -110,6 +111,7 @@ __all__ = [
     "show",
     "sine_and_cosine",
     "slots",
+    "small_cholesky",
     "sobol",
     "sobol_normal",
     "solve_factored",

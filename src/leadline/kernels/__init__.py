@@ -10,6 +10,7 @@ from leadline.kernels._kernel import Frequencies, Kernel
 from leadline.kernels._kernel_means import kernel_double_mean, kernel_mean
 from leadline.kernels._mahalanobis import Mahalanobis
 from leadline.kernels._matern import Matern, Matern12, Matern32, Matern52
+from leadline.kernels._partly_additive import PartlyAdditive
 from leadline.kernels._periodic import Periodic
 from leadline.kernels._polynomial import Linear, Polynomial
 from leadline.kernels._product_matern import ProductMatern
@@ -37,6 +38,7 @@ __all__ = [
     "Matern12",
     "Matern32",
     "Matern52",
+    "PartlyAdditive",
     "Periodic",
     "Polynomial",
     "Product",

@@ -17,6 +17,7 @@ from leadline import (  # noqa: E402
     questions,
     spaces,
 )
+from leadline.acquisition import decide, elicit_probability, elicit_utility  # noqa: E402
 from leadline.campaign import maximize, minimize  # noqa: E402
 from leadline.models import GP, MultiGP  # noqa: E402
 from leadline.numerics import (  # noqa: E402
@@ -63,8 +64,11 @@ __all__ = [
     "Unsupported",
     "acquisition",
     "campaign",
+    "decide",
     "diagnostics",
     "dynamics",
+    "elicit_probability",
+    "elicit_utility",
     "fixed",
     "kernels",
     "maximize",

@@ -1,14 +1,108 @@
 """What a next call is worth, and where it is worth most."""
 
 from leadline.acquisition._acquisition import Acquisition
-from leadline.acquisition._expected_improvement import ExpectedImprovement, LogExpectedImprovement
-from leadline.acquisition._maximize import Maximum, is_among, maximize
+from leadline.acquisition._averaged import Averaged, LogAveraged, averaged
+from leadline.acquisition._decide import Decision, decide
+from leadline.acquisition._elicit import elicit_probability, elicit_utility, expected_utility
+from leadline.acquisition._fantasies import Fantasies, base_samples, fantasize, fantasize_incumbent
+from leadline.acquisition._feasibility import Feasible, LogFeasible, LogProbabilityAllowed, feasible
+from leadline.acquisition._gains import (
+    ExpectedImprovement,
+    ExpectedMaximum,
+    Gain,
+    LogExpectedImprovement,
+    LogProbabilityOfImprovement,
+    ProbabilityOfImprovement,
+    UpperConfidenceBound,
+)
+from leadline.acquisition._incumbents import Incumbent, best_expected, best_recent, best_seen
+from leadline.acquisition._joint_entropy import JointEntropy
+from leadline.acquisition._knowledge_gradient import (
+    KnowledgeGradient,
+    LogKnowledgeGradient,
+    MonteCarloKnowledgeGradient,
+)
+from leadline.acquisition._max_value_entropy import MaxValueEntropy, sample_maxima
+from leadline.acquisition._maximize import maximize
+from leadline.acquisition._maximum import Maximum, is_among
+from leadline.acquisition._monte_carlo import LogMonteCarlo, MonteCarlo
+from leadline.acquisition._nested_knowledge_gradient import (
+    NestedKnowledgeGradient,
+    OneShotKnowledgeGradient,
+)
+from leadline.acquisition._pairs import expected_maximum_of_two
+from leadline.acquisition._pool import maximize_pool
+from leadline.acquisition._proportional import proportional_starts
+from leadline.acquisition._thompson import (
+    DrawnFunction,
+    location_scale_choice,
+    promising,
+    unified_draws,
+)
+from leadline.acquisition._two_step import TwoStepImprovement
+from leadline.acquisition._utilities import (
+    Confidence,
+    Exceedance,
+    Highest,
+    Improvement,
+    SmoothExceedance,
+    Utility,
+)
 
 __all__ = [
     "Acquisition",
+    "Averaged",
+    "Confidence",
+    "Decision",
+    "DrawnFunction",
+    "Exceedance",
     "ExpectedImprovement",
+    "ExpectedMaximum",
+    "Fantasies",
+    "Feasible",
+    "Gain",
+    "Highest",
+    "Improvement",
+    "Incumbent",
+    "JointEntropy",
+    "KnowledgeGradient",
+    "LogAveraged",
     "LogExpectedImprovement",
+    "LogFeasible",
+    "LogKnowledgeGradient",
+    "LogMonteCarlo",
+    "LogProbabilityAllowed",
+    "LogProbabilityOfImprovement",
+    "MaxValueEntropy",
     "Maximum",
+    "MonteCarlo",
+    "MonteCarloKnowledgeGradient",
+    "NestedKnowledgeGradient",
+    "OneShotKnowledgeGradient",
+    "ProbabilityOfImprovement",
+    "SmoothExceedance",
+    "TwoStepImprovement",
+    "UpperConfidenceBound",
+    "Utility",
+    "averaged",
+    "base_samples",
+    "best_expected",
+    "best_recent",
+    "best_seen",
+    "decide",
+    "elicit_probability",
+    "elicit_utility",
+    "expected_maximum_of_two",
+    "expected_utility",
+    "fantasize",
+    "fantasize_incumbent",
+    "feasible",
     "is_among",
+    "location_scale_choice",
     "maximize",
+    "maximize_pool",
+    "promising",
+    "proportional_starts",
+    "sample_maxima",
+    "unified_draws",
 ]

@@ -1,0 +1,194 @@
+"""A posterior given calls under way: many possible outcomes of them, and one factor for all.
+
+The values f(P) of the calls at rows P are not known yet. Each of `s` fantasies is one joint draw of
+them; given it, the function elsewhere is normal with a mean of its own and a standard deviation
+that all share (Wilson 2023, section 2.6).
+
+Notation: rows X of data with K = k(X, X) + D, where D are the noise variances, and rows P without
+noise. With the factor L of both together, L L^T = [[K, k(X, P)], [k(P, X), k(P, P)]], the whitened
+residuals of the data are e_X = L_XX^-1 (y - m(X)), and those of f(P) are standard normal draws z:
+
+    f(P) = m(P) + L_PX e_X + L_PP z,    weights = L^-T [e_X, z],    mean(x) = m(x) + k(x, [X, P]) w
+
+so that drawing outcomes one call after the other, or for all calls at once, is the same.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jaxtyping import Array, Float
+from scipy.special import ndtri
+
+from leadline.acquisition._utilities import Utility
+from leadline.models import ExactPosterior
+from leadline.numerics import (
+    InvalidData,
+    Unsupported,
+    as_rows,
+    blas_threads_for,
+    bucket,
+    cholesky,
+    pad_rows,
+    quick_jit,
+    require_factor,
+    row_mask,
+    shifted_sobol,
+    solve_lower,
+)
+
+FANTASIES = 64
+# A variance is at least this part of the prior's: its root has no derivative at 0.
+LEAST_VARIANCE = 1e-20
+
+
+@lru_cache(maxsize=16)
+def base_samples(n: int, columns: int, seed: int = 0) -> Float[np.ndarray, "n c"]:
+    """Standard normal draws, evenly spread; sets with more columns begin with the same ones."""
+    return ndtri(shifted_sobol(np.random.default_rng(seed), n, columns))
+
+
+class Fantasies(eqx.Module):
+    """What is believed about a function given possible outcomes of calls under way.
+
+    Attributes:
+        posterior: what is believed given the data alone.
+        x, mask: rows of data and calls, padded.
+        outcomes: values of the function that are drawn for the rows, (s, n).
+        drawn: which rows those are: calls under way, and the data if their values are drawn too.
+        centers: the posterior mean at the rows, (n,).
+        seed: of the draws.
+    """
+
+    posterior: ExactPosterior
+    x: Float[Any, "n d"]
+    mask: Float[Any, " n"]
+    factor: Float[Array, "n n"]
+    weights: Float[Array, "n s"]
+    outcomes: Float[Array, "s n"]
+    drawn: Float[Any, " n"]
+    centers: Float[Array, " n"]
+    seed: int = eqx.field(static=True)
+    incumbent: bool = eqx.field(static=True)
+
+    @property
+    def pending(self) -> Float[np.ndarray, "p d"]:
+        """The rows of the calls under way.
+
+        They are read off `x`: an array of their own would have a shape, and so a program, for each
+        number of them.
+        """
+        return np.asarray(self.x)[self.posterior.n : int(np.sum(self.mask))]
+
+    def after(self, rows: Any) -> Fantasies:
+        """The same with more calls under way; those before keep their outcomes."""
+        rows = as_rows(rows, "rows", columns=self.posterior.query_columns)
+        both = np.concatenate([self.pending, rows])
+        draw = fantasize_incumbent if self.incumbent else fantasize
+        return draw(self.posterior, both, self.outcomes.shape[0], self.seed)
+
+    def reached(self, utility: Utility) -> Float[Array, " s"]:
+        """What the drawn values have reached in each fantasy."""
+        worth = utility.worth(self.outcomes, self.centers)
+        best = jnp.max(jnp.where(self.drawn > 0, worth, -jnp.inf), axis=1)
+        return jnp.maximum(best, utility.start)
+
+    def moments(self, xs: Float[Array, "m d"]) -> tuple[Array, Array, Array]:
+        """Means (s, m), the standard deviation (m,), and the mean (m,) given the data alone."""
+        gp = self.posterior.gp
+        cross = self.mask[:, None] * gp.kernel(self.x, xs)
+        prior = gp.kernel.diag(xs)
+        var = prior - jnp.sum(solve_lower(self.factor, cross) ** 2, axis=0)
+        std = jnp.sqrt(jnp.maximum(var, LEAST_VARIANCE * prior))
+        old = self.posterior.rows
+        before = gp.mean(xs) + (old.mask * self.posterior.weights) @ gp.kernel(old.x, xs)
+        return gp.mean(xs) + self.weights.T @ cross, std, before
+
+
+def fantasize(posterior: Any, rows: Any, n: int = FANTASIES, seed: int = 0) -> Fantasies:
+    """Draw outcomes of calls at `rows (p, d)`.
+
+    Args:
+        posterior: given the data; of an exact Gaussian process.
+        rows: where the calls are; they see the function itself, without noise.
+        n: how many outcomes.
+        seed: of the draws. Calls have the same draws whether more of them follow or not.
+    """
+    _check(posterior, n)
+    data = posterior.rows
+    keep = np.asarray(data.mask) > 0
+    noise = (
+        np.asarray(posterior.gp.row_noise(jax.device_put(data.x)))[keep]
+        + np.asarray(data.var)[keep]
+    )
+    known = (np.asarray(data.x)[keep], np.asarray(data.y)[keep][:, None], noise)
+    return _fantasies(posterior, known, rows, n, seed)
+
+
+def fantasize_incumbent(posterior: Any, rows: Any, n: int = FANTASIES, seed: int = 0) -> Fantasies:
+    """Draw what the function is at the data themselves, then outcomes of calls at `rows (p, d)`.
+
+    With noise nobody knows the best value so far; here each fantasy has its own (Letham et al.
+    2019). Given the function at the rows of the data, the noisy data say nothing more.
+    """
+    _check(posterior, n)
+    x = np.asarray(posterior.rows.x)[: posterior.n]
+    values = np.asarray(posterior.sample(jax.random.key(seed), x, n)).T
+    return _fantasies(posterior, (x, values, np.zeros(len(x))), rows, n, seed, incumbent=True)
+
+
+def _check(posterior: Any, n: int) -> None:
+    if not isinstance(posterior, ExactPosterior):
+        raise Unsupported(
+            f"Calls under way need an exact Gaussian process, got {type(posterior).__name__}."
+        )
+    if n < 1:
+        raise InvalidData(f"At least 1 fantasy is needed, got {n}.")
+
+
+def _fantasies(posterior, known, rows, n: int, seed: int, incumbent: bool = False) -> Fantasies:
+    x, y, var = known
+    rows = as_rows(rows, "rows", columns=posterior.query_columns, minimum=0)
+    k, p = len(x), len(rows)
+    size = bucket(k + p)
+    z = np.zeros((size, n))
+    z[k : k + p] = base_samples(n, p, seed).T if p else 0.0
+    y = np.broadcast_to(y, (k, n))
+    drawn = row_mask(k + p, size) if incumbent else row_mask(k + p, size) - row_mask(k, size)
+    arrays = (
+        pad_rows(np.concatenate([x, rows]), size),
+        pad_rows(y, size),
+        pad_rows(np.append(var, np.zeros(p)), size),  # the calls see no noise
+        row_mask(k + p, size),
+        row_mask(k, size),
+        z,
+    )
+    with blas_threads_for(size):
+        found = jax.block_until_ready(_draw_jit(posterior, *arrays))
+    factor, weights, outcomes, centers = found
+    require_factor(
+        factor, "covariance matrix of data and calls under way", "calls at the same point", k + p
+    )
+    x, mask = arrays[0], arrays[3]
+    return Fantasies(posterior, x, mask, factor, weights, outcomes, drawn, centers, seed, incumbent)
+
+
+@quick_jit
+def _draw_jit(posterior, x, y, var, mask, known, z):
+    gp = posterior.gp
+    both = mask[:, None] * mask[None, :]
+    prior = gp.kernel(x, x) * both
+    factor = cholesky(prior + jnp.diag(mask * var + (1.0 - mask)), mask, jnp.diagonal(prior))
+    mean = gp.mean(x)
+    residual = known[:, None] * (y - mean[:, None])
+    # Rows after the data are all zero here, and replaced by draws.
+    whitened = known[:, None] * solve_lower(factor, residual) + z
+    weights = jax.scipy.linalg.solve_triangular(factor, whitened, lower=True, trans=1)
+    values = mean[:, None] + factor @ whitened
+    centers = posterior.marginal_moments(x)[0]
+    return factor, mask[:, None] * weights, values.T, centers

@@ -43,6 +43,14 @@ def loss(params):
 def heavy(params):
     return float("jax" in sys.modules)
 
+def limited(params):
+    if params["act"] == "[tanh]":
+        raise ValueError("no [tanh] today")
+    return params["rate"], [0.5 - params["slope"], params["slope"] - 0.9]
+
+def impossible(params):
+    return params["rate"], [0.25, 0.125]
+
 def broken(params):
     raise ValueError("never")
 
@@ -120,6 +128,40 @@ def test_without_any_value(folder):
     shown = leadline("show", "run.db")
     assert shown.exit_code == 0
     assert "2 failed" in shown.stdout
+    assert "┤" not in shown.stdout
+
+
+def test_constraints(folder):
+    done = run("functions_of_the_user:limited", "--constraints", 2, budget=30)
+    assert done.exit_code == 0
+    question = replay("run.db")
+    allowed = [t for t in question.trials if t.allowed]
+    assert 0 < len(allowed) < sum(t.value is not None for t in question.trials)
+    assert f"minimize: {min(t.value for t in allowed):.6g} at trial" in done.stdout
+    shown = leadline("show", "run.db", "--last", 30).stdout
+    assert "seed 0, constraints 2" in shown
+    assert f"with a value ({len(allowed)} allowed), " in shown
+    header = next(line for line in shown.splitlines() if line.startswith("trial"))
+    assert re.search(r"value +c0 +c1 +seconds", header)
+    told = sum(t.value is not None for t in question.trials)
+    assert shown.count("not allowed") == told - len(allowed)
+    assert leadline("export", "run.db", "out.csv").exit_code == 0
+    table = list(csv.DictReader(io.StringIO((folder / "out.csv").read_text())))
+    for row, trial in zip(table, question.trials, strict=True):
+        known = [repr(c) for c in trial.constraints] or ["", ""]
+        assert [row["constraint_0"], row["constraint_1"]] == known
+    other = run("functions_of_the_user:limited", budget=31)
+    assert other.exit_code == 1
+    assert "constraints: 2 in the journal, not given now" in other.stderr
+
+
+def test_no_call_is_allowed(folder):
+    done = run("functions_of_the_user:impossible", "--constraints", 2, budget=3)
+    assert done.exit_code == 1
+    assert "none of the 3 calls with a value was allowed" in done.stdout
+    shown = leadline("show", "run.db")
+    assert shown.exit_code == 0
+    assert "the constraints are 0.25, 0.125" in re.sub(r"\s+", " ", shown.stdout)
     assert "┤" not in shown.stdout
 
 

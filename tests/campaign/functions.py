@@ -17,6 +17,11 @@ def first(x):
     return float(x[0])
 
 
+def limited(x):
+    """The sum, which must be at least 1, and the first input, which must be at most 0.5."""
+    return float(x.sum()), [1.0 - float(x.sum()), float(x[0]) - 0.5]
+
+
 def remember(folder, x):
     """The first coordinate; leaves a file for each call."""
     with open(os.path.join(folder, f"{os.getpid()}-{time.monotonic_ns()}"), "w") as file:

@@ -35,8 +35,8 @@ class Answer:
 
     @property
     def best(self):
-        told = [t for t in self.trials if t.value is not None]
-        return max(told, key=lambda t: self.sign * t.value) if told else None
+        allowed = [t for t in self.trials if t.allowed]
+        return max(allowed, key=lambda t: self.sign * t.value) if allowed else None
 
     @property
     def x(self):
@@ -78,6 +78,29 @@ def test_convergence(sign, best):
     # A failure is on the edge where bad values are, whatever the limits.
     calls, edge = line_of(axes, "failed")
     assert (calls, edge) == ([2], [1.0 if sign < 0 else 0.0])
+
+
+LIMITED = [
+    dataclasses.replace(trial, constraints=constraints)
+    for trial, constraints in zip(TRIALS, [(1.0,), (-1.0,), (), (0.5,), ()], strict=True)
+]
+
+
+def test_calls_that_were_not_allowed_look_different_and_do_not_count():
+    picture = picture_of_optimum(Answer(BOX, LIMITED))
+    axes = picture.axes[0]
+    np.testing.assert_array_equal(line_of(axes, "not allowed"), [[0, 3], [3, 1]])
+    np.testing.assert_array_equal(line_of(axes, "value"), [[1], [5]])
+    np.testing.assert_array_equal(line_of(axes, "best so far"), [[1, 4], [5, 5]])
+    assert "given" not in labels_of(axes)
+    np.testing.assert_array_equal(line_of(picture.axes[1], "best"), [[0.1], [5]])
+    assert "not allowed" not in labels_of(picture_of_optimum(Answer(BOX, TRIALS)).axes[0])
+
+
+def test_without_an_allowed_call_there_is_only_the_convergence():
+    none = [dataclasses.replace(trial, constraints=(1.0,)) for trial in TRIALS]
+    (axes,) = picture_of_optimum(Answer(BOX, none)).axes
+    assert {"not allowed", "failed"} == {k for k in labels_of(axes) if not k.startswith("_")}
 
 
 def test_values_of_many_magnitudes_are_on_a_log_scale():

@@ -118,13 +118,13 @@ def test_failed_calls_stay_out_of_the_model_and_out_of_reach():
     for trial in question.trials:
         if not trial.failed:
             without.tell(trial.x, trial.value)
-    one, other = question.method.learn, without.method.learn
-    learned = (
-        one(question.space, question.seen(), {})[1],
-        other(without.space, without.seen(), {})[1],
-    )
-    for name in learned[0]:
-        np.testing.assert_array_equal(learned[0][name], learned[1][name])
+    states = []
+    for each in (question, without):
+        # Without a state to start from, both learn from scratch.
+        found = each.method.suggest(each.space, each.seen(), {}, each.key())
+        states.append(found.state)
+    for name in states[0]:
+        np.testing.assert_array_equal(states[0][name], states[1][name])
 
 
 def test_data_from_before_count_as_the_design():
@@ -138,15 +138,19 @@ def test_data_from_before_count_as_the_design():
 def test_noise_is_learned_or_given():
     rng = np.random.default_rng(0)
     clean, noisy = ll.Minimize(BOX, seed=0), ll.Minimize(BOX, seed=0)
+    known = ll.Minimize(BOX, method=ll.methods.GP(noise=0.04), seed=0)
     for u in rng.random((30, 2)):
         x = [u[0], 10 * u[1] - 5]
         clean.tell(x, bowl(x))
         noisy.tell(x, bowl(x) + rng.normal(0, 0.2))
-    learned = [float(q.method.learn(q.space, q.seen(), {})[1]["noise"]) for q in (clean, noisy)]
+        known.tell(x, noisy.trials[-1].value)
+    learned = []
+    for question in (clean, noisy, known):
+        question.ask()
+        learned.append(float(question.state()["noise"]))
     assert learned[0] < 1e-4
     assert 0.2**2 / 3 < learned[1] < 0.2**2 * 3
-    known = ll.methods.GP(noise=0.04)
-    assert float(known.learn(noisy.space, noisy.seen(), {})[1]["noise"]) == pytest.approx(0.04)
+    assert learned[2] == pytest.approx(0.04)
 
 
 def test_the_constraint_holds_in_every_ask():

@@ -44,7 +44,8 @@ def run(
 
     Args:
         question: a new one; what the journal knows is told to it first.
-        f: takes a point and returns a value, or (value, dict of anything else worth keeping).
+        f: takes a point and returns a value; after it, in a tuple, may come a dict of anything
+            else worth keeping.
         options: how to run.
         worth_asking: whether an ask is worth its call; the campaign ends when none is.
 
@@ -258,8 +259,10 @@ class Loop:
         error, info = outcome.error, {}
         if error is None:
             value = outcome.value
-            if isinstance(value, tuple) and len(value) == 2 and isinstance(value[1], Mapping):
-                value, info = value
+            if isinstance(value, tuple) and len(value) > 1 and isinstance(value[-1], Mapping):
+                # A value that is a tuple itself may stand before its dict without parentheses.
+                *parts, info = value
+                value = parts[0] if len(parts) == 1 else tuple(parts)
             try:
                 value = self._question.check(value)
                 return Told(outcome.trial, value, info, outcome.seconds)

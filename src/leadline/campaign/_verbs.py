@@ -19,6 +19,7 @@ def minimize(
     budget: int,
     method: Any = "gp",
     seed: int = 0,
+    constraints: int = 0,
     tolerance: float | None = None,
     **options: Unpack[Options],
 ) -> Optimum:
@@ -26,12 +27,15 @@ def minimize(
 
     Args:
         f: takes a point, an array (d,) or a dict as the space says, and returns a number, or
-            (number, dict of anything else worth keeping). A call that raises or returns something
-            else is a failed trial; the campaign goes on.
+            (number, constraint values) if there are constraints. A dict of anything else worth
+            keeping may come last. A call that raises or returns something else is a failed trial;
+            the campaign goes on.
         space: a `Space`, or (low, high) of each input.
         budget: how many calls; those that fail and those of earlier runs on the same journal too.
         method: "gp", "random", or an object of `ll.methods`.
         seed: of everything random.
+        constraints: how many constraint values `f` returns. A point is allowed where they are all
+            at most 0; the answer is the best allowed point.
         tolerance: stop when no call is expected to improve on the best value by more.
         **options: how to run, see `CampaignOptions`: executor, workers, batch, journal, timeout,
             seconds, progress, callback, rerun, lease.
@@ -39,7 +43,7 @@ def minimize(
     Returns:
         The best point `x`, its `value`, every one of the `trials`, and what is known around it.
     """
-    question = Minimize(space, method, seed)
+    question = Minimize(space, method, seed, constraints)
     return run(question, f, CampaignOptions.of(budget, options), _improves(question, tolerance))
 
 
@@ -50,11 +54,12 @@ def maximize(
     budget: int,
     method: Any = "gp",
     seed: int = 0,
+    constraints: int = 0,
     tolerance: float | None = None,
     **options: Unpack[Options],
 ) -> Optimum:
     """Where is a function highest? The arguments are those of `minimize`."""
-    question = Maximize(space, method, seed)
+    question = Maximize(space, method, seed, constraints)
     return run(question, f, CampaignOptions.of(budget, options), _improves(question, tolerance))
 
 

@@ -95,6 +95,9 @@ def run(
         bool, typer.Option("--maximize", help="Look for the highest value, not the lowest.")
     ] = False,
     seed: Annotated[int, typer.Option(help="Of everything random.")] = 0,
+    constraints: Annotated[
+        int, typer.Option(help="How many constraint values the function returns with its value.")
+    ] = 0,
     workers: Annotated[int | None, typer.Option(help="How many calls run at once.")] = None,
     batch: Annotated[
         int | None, typer.Option(help="Ask for so many points at once, and wait for all of them.")
@@ -113,7 +116,8 @@ def run(
     """Call a function where it may be lowest, until the budget is used up.
 
     The function is looked for in the current folder first. It takes a dict with a value for each
-    parameter, and returns a number. A call that raises has failed, and the campaign goes on.
+    parameter, and returns a number; with constraints, the number and a list of their values, which
+    are at most 0 where a point is allowed. A call that raises has failed, and the campaign goes on.
     """
     from leadline import campaign
     from leadline.cli._loading import load_function, load_space, no_script_in_workers
@@ -127,6 +131,7 @@ def run(
             budget=budget,
             method=method,
             seed=seed,
+            constraints=constraints,
             journal=journal,
             workers=workers,
             batch=batch,
@@ -183,8 +188,10 @@ def export(
         else:
             to = stack.enter_context(open(file, "w", newline="", encoding="utf-8"))
         table = csv.writer(to, lineterminator="\n")
-        table.writerow(["trial", *names, "value", "failed", "reason", "seconds"])
+        values = ["value", *question.constraint_names]
+        table.writerow(["trial", *names, *values, "failed", "reason", "seconds"])
         for trial in question.trials:
             point = question.space.as_dict(trial.x)
-            became = [trial.value, trial.failed, trial.reason, trial.seconds]
+            known = trial.constraints or [None] * question.constraints
+            became = [trial.value, *known, trial.failed, trial.reason, trial.seconds]
             table.writerow([trial.id, *(point.get(name) for name in names), *became])

@@ -26,10 +26,11 @@ def print_report(question: Minimize, last: int) -> None:
     method = settings["method"]
     given = ", ".join(f"{k}={v}" for k, v in method.items() if k != "name" and v is not None)
     chosen = f"{method['name']} ({given})" if given else method["name"]
-    console.print(f"{question.verb}, method {chosen}, seed {question.seed}", style="bold")
+    learned = f", constraints {question.constraints}" if question.constraints else ""
+    console.print(f"{question.verb}, method {chosen}, seed {question.seed}{learned}", style="bold")
     for name, parameter in question.space.parameters.items():
         console.print(f"  {name}: {parameter!r}")
-    console.print(f"\n{_counts(trials)}\n")
+    console.print(f"\n{_counts(question)}\n")
     if not trials:
         return
     console.print(repr(question.answer()), style="bold")
@@ -56,14 +57,17 @@ def draw(question: Minimize, picture: Path) -> None:
         raise InvalidData(f"The picture {picture} cannot be written: {error}.") from error
 
 
-def _counts(trials: tuple[Trial, ...]) -> str:
+def _counts(question: Minimize) -> str:
+    trials = question.trials
     failed, running = sum(t.failed for t in trials), sum(t.running for t in trials)
     values = len(trials) - failed - running
-    return f"{len(trials)} trials: {values} with a value, {failed} failed, {running} running"
+    allowed = f" ({sum(t.allowed for t in trials)} allowed)" if question.constraints else ""
+    had = f"{values} with a value{allowed}"
+    return f"{len(trials)} trials: {had}, {failed} failed, {running} running"
 
 
 def _best_so_far(question: Minimize) -> list[float]:
-    values = [np.nan if t.value is None else question.sign * t.value for t in question.trials]
+    values = [question.sign * t.value if t.allowed else np.nan for t in question.trials]
     return (question.sign * np.fmax.accumulate(values)).tolist()
 
 
@@ -74,7 +78,8 @@ def _table(question: Minimize, trials: list[Trial], best: int | None) -> Table:
     table.add_column("trial", justify="right")
     for name in space.names if apart else ["point"]:
         table.add_column(name, overflow="fold")
-    table.add_column("value", justify="right")
+    for name in ["value", *(f"c{k}" for k in range(question.constraints))]:
+        table.add_column(name, justify="right")
     table.add_column("seconds", justify="right")
     table.add_column("", overflow="fold")
     for trial in trials:
@@ -83,9 +88,10 @@ def _table(question: Minimize, trials: list[Trial], best: int | None) -> Table:
         if not apart:
             texts = [", ".join(f"{name}={text}" for name, text in point.items())]
         note, style = _note(trial, best)
-        value = "" if trial.value is None else _shown(trial.value)
+        known = trial.constraints or [None] * question.constraints
+        values = ["" if v is None else _shown(v) for v in (trial.value, *known)]
         seconds = "" if trial.seconds is None else f"{trial.seconds:.3g}"
-        table.add_row(str(trial.id), *texts, value, seconds, note, style=style)
+        table.add_row(str(trial.id), *texts, *values, seconds, note, style=style)
     return table
 
 
@@ -97,6 +103,8 @@ def _note(trial: Trial, best: int | None) -> tuple[str, str | None]:
         return trial.reason.splitlines()[0], "red"
     if trial.running:
         return "running", "cyan"
+    if not trial.allowed:
+        return "not allowed", "yellow"
     return ("" if trial.asked else "given"), None
 
 

@@ -17,28 +17,23 @@ _WIDE = 1e2
 def draw_convergence(axes: Axes, optimum: Any) -> None:
     """The value of each call as a dot, the best so far as a line, failures as crosses on the edge.
 
-    Calls have the numbers of their trials. Data that nobody asked for are hollow dots.
+    Calls have the numbers of their trials. Data that nobody asked for are hollow dots. Calls that
+    were not allowed are gray crosses, and the best so far is of the others.
     """
     told = [trial for trial in optimum.trials if trial.value is not None]
+    allowed = [trial for trial in told if trial.allowed]
     failed = [trial.id for trial in optimum.trials if trial.failed]
-    for asked, label, face in ((True, "value", GRAY), (False, "given", "none")):
-        group = [trial for trial in told if trial.asked == asked]
-        if group:
-            axes.plot(
-                [trial.id for trial in group],
-                [trial.value for trial in group],
-                "o",
-                color=GRAY,
-                markerfacecolor=face,
-                markersize=4.5,
-                label=label,
-            )
+    _draw_values(axes, [t for t in allowed if t.asked], "value", "o")
+    _draw_values(axes, [t for t in allowed if not t.asked], "given", "o", markerfacecolor="none")
+    _draw_values(axes, [t for t in told if not t.allowed], "not allowed", "x")
+    if allowed:
+        values = optimum.sign * np.array([t.value for t in allowed])
+        best = optimum.sign * np.maximum.accumulate(values)
+        # The line goes on to the last call, whatever became of that.
+        calls = [*(t.id for t in allowed), len(optimum.trials) - 1]
+        axes.step(calls, [*best, best[-1]], where="post", color=BLUE, label="best so far")
     if told:
         values = np.array([t.value for t in told])
-        best = optimum.sign * np.maximum.accumulate(optimum.sign * values)
-        # The line goes on to the last call, whatever became of that.
-        calls = [*(t.id for t in told), len(optimum.trials) - 1]
-        axes.step(calls, [*best, best[-1]], where="post", color=BLUE, label="best so far")
         if values.min() > 0.0 and values.max() > _WIDE * values.min():
             axes.set_yscale("log")
     else:
@@ -59,3 +54,10 @@ def draw_convergence(axes: Axes, optimum: Any) -> None:
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     if told or failed:
         axes.legend(loc="best", fontsize="small", frameon=False)
+
+
+def _draw_values(axes: Axes, trials: list[Any], label: str, marker: str, **style: Any) -> None:
+    """The values of some calls; no entry in the legend if there are none."""
+    if trials:
+        calls, values = [t.id for t in trials], [t.value for t in trials]
+        axes.plot(calls, values, marker, color=GRAY, markersize=4.5, label=label, **style)

@@ -22,13 +22,15 @@ def picture_of_optimum(optimum: Any) -> Picture:
     """Convergence, and slices of the model through the best point for up to six parameters.
 
     If there are more, they are those that move the model's mean the most. Without two values there
-    is no model, and the picture shows the convergence alone.
+    is no model, and without an allowed one no best point: then the picture shows the convergence
+    alone.
 
     Args:
         optimum: an answer with `trials`, `space`, `sign`, `x`, `best` and `predict`.
     """
     values = sum(trial.value is not None for trial in optimum.trials)
-    slices = find_slices(optimum, _MOST) if values >= _LEAST_DATA else []
+    known = values >= _LEAST_DATA and optimum.x is not None
+    slices = find_slices(optimum, _MOST) if known else []
     picture = Picture(layout="constrained")
     first, others = _panels(picture, len(slices))
     draw_convergence(first, optimum)

@@ -66,6 +66,10 @@ class Question(abc.ABC):
     def settings(self) -> dict[str, Any]:
         """What makes this question another one than the next, as JSON values."""
 
+    def outcome(self, value: Any) -> dict[str, Any]:
+        """The fields of a trial that a checked value fills."""
+        return {"value": value}
+
     def least_budget(self) -> int:
         """How many calls the question needs before its answer means anything."""
         return 1
@@ -132,7 +136,7 @@ class Question(abc.ABC):
         if not trial.running:
             raise InvalidData(f"Trial {trial.id} is finished already: {trial!r}.")
         if isinstance(event, Told):
-            done = dict(value=event.value, info=event.info, seconds=event.seconds)
+            done = self.outcome(event.value) | dict(info=event.info, seconds=event.seconds)
         else:
             done = dict(reason=event.reason, traceback=event.traceback, seconds=event.seconds)
         self._trials[event.trial] = trial = dataclasses.replace(trial, **done)
@@ -150,7 +154,8 @@ class Question(abc.ABC):
             trial = Trial(event.trial, point, notes=event.notes)
             self._state = event.state or self._state
         else:
-            trial = Trial(event.trial, point, event.value, asked=False, info=event.info)
+            known = self.outcome(event.value)
+            trial = Trial(event.trial, point, **known, asked=False, info=event.info)
         self._trials.append(trial)
         self._rows.append(row)
         return trial

@@ -16,7 +16,7 @@ _VERBS: dict[str, type[Minimize]] = {kind.verb: kind for kind in (Minimize, Maxi
 def question_from_settings(settings: Mapping[str, Any]) -> Minimize:
     """The question that has these settings, without any trial.
 
-    A constraint is known by its name only, so the question's space has none: the question can
+    A constraint of a space is known by its name only, so the question's has none: the question can
     replay a campaign, but not go on with it.
     """
     missing = [key for key in ("verb", "space", "method", "seed") if key not in settings]
@@ -24,7 +24,9 @@ def question_from_settings(settings: Mapping[str, Any]) -> Minimize:
         raise InvalidData(f"The settings of a question lack {', '.join(map(repr, missing))}.")
     kind = _VERBS[as_choice(settings["verb"], tuple(_VERBS), "The verb of a question")]
     space = Space.from_description(settings["space"])
-    return kind(space, _method(settings["method"]), settings["seed"])
+    # Settings say nothing of constraints that are learned if there are none.
+    learned = settings.get("constraints", 0)
+    return kind(space, _method(settings["method"]), settings["seed"], learned)
 
 
 def _method(settings: Mapping[str, Any]) -> Method:

@@ -21,6 +21,7 @@ class Trial:
         seconds: how long the call took, if known.
         info: what the function returned beside its value.
         notes: what the method said about its choice.
+        constraints: what the function returned for each constraint; allowed are values up to 0.
     """
 
     id: int
@@ -32,6 +33,7 @@ class Trial:
     seconds: float | None = None
     info: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
     notes: Mapping[str, float] = dataclasses.field(default_factory=dict, repr=False)
+    constraints: tuple[float, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -43,7 +45,13 @@ class Trial:
         """Whether nothing is known of the call yet."""
         return self.value is None and not self.failed
 
+    @property
+    def allowed(self) -> bool:
+        """Whether the call returned a value, and no constraint value above 0."""
+        return self.value is not None and all(c <= 0.0 for c in self.constraints)
+
     def __repr__(self) -> str:
         became = "running" if self.running else f"value={self.value!r}"
+        became += f", constraints={self.constraints!r}" if self.constraints else ""
         became = f"failed: {self.reason}" if self.failed else became
         return f"Trial({self.id}, x={self.x!r}, {became})"

@@ -1,6 +1,7 @@
 """The contract of a method: from what has been seen to the next point.
 
-Notation: rows `(n, d)` of the unit cube, values `y (n,)` of which larger is better.
+Notation: rows `(n, d)` of the unit cube, values `y (n,)` of which larger is better, and the values
+`(n, c)` of `c` constraints, of which those up to 0 are allowed.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from jaxtyping import Array, Float
+from jaxtyping import Array, Bool, Float
 
 from leadline.acquisition import is_among
-from leadline.numerics import generator
+from leadline.numerics import Unsupported, generator
 from leadline.spaces import Space
 
 
@@ -25,17 +26,24 @@ class Seen(NamedTuple):
         x, y: rows with their values.
         running: rows of calls that have not returned.
         failed: rows of calls that gave no value.
+        constraints: what the rows of `x` returned for each constraint.
     """
 
     x: Float[np.ndarray, "n d"]
     y: Float[np.ndarray, " n"]
     running: Float[np.ndarray, "p d"]
     failed: Float[np.ndarray, "f d"]
+    constraints: Float[np.ndarray, "n c"]
 
     @property
     def rows(self) -> Float[np.ndarray, "t d"]:
         """Every row that was called or will be."""
         return np.concatenate([self.x, self.running, self.failed])
+
+    @property
+    def allowed(self) -> Bool[np.ndarray, " n"]:
+        """Which rows of `x` met every constraint."""
+        return np.all(self.constraints <= 0, axis=1)
 
 
 class Suggestion(NamedTuple):
@@ -58,6 +66,16 @@ class Method(abc.ABC):
     name: ClassVar[str]
     foresees: ClassVar[bool] = False
 
+    @property
+    def constrained(self) -> bool:
+        """Whether it takes constraints, whose values are in what it has seen."""
+        return False
+
+    @property
+    def together(self) -> bool:
+        """Whether points asked at once are chosen together, by `suggest_together`."""
+        return False
+
     @abc.abstractmethod
     def design(self, space: Space) -> int:
         """How many points fill the space before the method chooses."""
@@ -67,6 +85,19 @@ class Method(abc.ABC):
         self, space: Space, seen: Seen, state: Mapping[str, np.ndarray], key: Array
     ) -> Suggestion | None:
         """The next row; None if every point of the space has been called."""
+
+    def suggest_together(
+        self, space: Space, seen: Seen, state: Mapping[str, np.ndarray], key: Array, n: int
+    ) -> list[Suggestion]:
+        """The next `n` rows at once, or fewer if the space has no more."""
+        raise Unsupported(f"The method {self.name!r} chooses one point at a time.")
+
+    def recommend(self, space: Space, seen: Seen, state: Mapping[str, np.ndarray]) -> int | None:
+        """Which row of `seen.x` is a better answer than the best value, which may be luck.
+
+        None if the best value is not in doubt.
+        """
+        return None
 
     def settings(self) -> dict[str, Any]:
         """The method's name and settings, as JSON values."""

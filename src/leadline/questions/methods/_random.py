@@ -14,6 +14,11 @@ class Random(Method):
 
     name: ClassVar[str] = "random"
 
+    @property
+    def constrained(self):
+        """Whether it takes constraints: it looks at no values at all."""
+        return True
+
     def design(self, space):
         """None: all points are random."""
         return 0

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 from pathlib import Path
 from typing import Any
 
@@ -50,10 +51,18 @@ class Remembered:
 def request_key(name: str, environment: str, module: str, task: str, arguments: dict) -> str:
     """What an answer depends on, in one line."""
     state = hashlib.sha256(repr(environments.REQUIREMENTS[environment]).encode())
-    for source in (module.replace(".", "/") + ".py", *SHARED_SOURCES):
+    for source in _sources(module):
         state.update((ROOT / source).read_bytes())
     request = " ".join(f"{key}={value}" for key, value in sorted(arguments.items()))
     return f"{name}: {task} {request} [{state.hexdigest()[:10]}]"
+
+
+def _sources(module: str) -> list[str]:
+    """The files that a worker is made of."""
+    own = module.replace(".", "/") + ".py"
+    imported = re.findall(r"^from bench\.(\w+) import", (ROOT / own).read_text(), re.MULTILINE)
+    named = [f"bench/{name}.py" for name in imported]
+    return [own, *SHARED_SOURCES, *(name for name in named if name not in SHARED_SOURCES)]
 
 
 def machine_key() -> str:

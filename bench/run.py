@@ -30,7 +30,10 @@ MEASURES = (
     "long_queries",
     "trajectories",
     "ask",
+    "batch",
     "runs",
+    "regret",
+    "acquisitions",
     "campaign",
 )
 

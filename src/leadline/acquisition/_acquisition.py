@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from leadline.numerics import Unsupported
+from leadline.numerics import InvalidData, Unsupported
 
 ABILITIES = {
     "after": "acquisitions that know what calls under way leave to gain: improvement, probability "
@@ -44,3 +44,13 @@ class Acquisition(eqx.Module):
                 f"{type(self).__name__} has no {name!r}. It is an ability of {ABILITIES[name]}."
             )
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+
+def single_points(acquisition: Acquisition, x: Any) -> Any:
+    """The rows (b, d) of sets of one point, (b, 1, d)."""
+    if x.ndim != 3 or x.shape[1] != 1:
+        raise InvalidData(
+            f"{type(acquisition).__name__} is of one point at a time, so it takes (b, 1, d), got "
+            f"{x.shape}. Several points together are for the Monte Carlo forms."
+        )
+    return x[:, 0, :]

@@ -14,42 +14,23 @@ distribution function; `s` fantasies; larger is better.
 
 from __future__ import annotations
 
-import math
 from typing import Any, ClassVar
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
-from jax.scipy.special import erfcx, logsumexp
-from jax.scipy.special import log_ndtr as _log_ndtr
+from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 
-from leadline.acquisition._acquisition import Acquisition
+from leadline.acquisition._acquisition import Acquisition, single_points
 from leadline.acquisition._fantasies import FANTASIES, Fantasies, fantasize
 from leadline.acquisition._gains import ExpectedImprovement, ProbabilityOfImprovement
+from leadline.acquisition._log_ndtr import log_ndtr
 from leadline.models import Posterior
 from leadline.numerics import InvalidData, Unsupported
 
-_SQRT_2_OVER_PI = math.sqrt(2.0 / math.pi)
 # A marginal without any uncertainty still has a logarithm, and the square of a z is a number.
 _LEAST_STD, _FARTHEST = 1e-150, -1e150
-
-
-@jax.custom_jvp
-def log_ndtr(z: Float[Array, ...]) -> Float[Array, ...]:
-    """Log Phi(z), with a derivative phi / Phi that is exact in the tail.
-
-    JAX's own derivative is the exponential of a difference of two numbers near z^2 / 2, of which no
-    digit is left at z = -1e8.
-    """
-    return _log_ndtr(z)
-
-
-@log_ndtr.defjvp
-def _log_ndtr_jvp(primals, tangents):
-    (z,), (dz,) = primals, tangents
-    return log_ndtr(z), dz * _SQRT_2_OVER_PI / erfcx(-z * 0.5**0.5)
 
 
 class LogProbabilityAllowed(Acquisition):
@@ -89,7 +70,7 @@ class LogProbabilityAllowed(Acquisition):
 
     def values(self, x: Float[Any, "b q d"]) -> Float[Array, " b"]:
         """The logarithm of the probability at each of `b` points."""
-        rows = _single_points(x, type(self).__name__)
+        rows = single_points(self, x)
         if not self.fantasies:
             return log_probability_allowed(self.constraints, rows)
         moments = (f.moments(rows)[:2] for f in self.fantasies)
@@ -138,7 +119,7 @@ class Feasible(Acquisition):
 
     def values(self, x: Float[Any, "b q d"]) -> Float[Array, " b"]:
         """The weighted acquisition at each of `b` points."""
-        rows = _single_points(x, type(self).__name__)
+        rows = single_points(self, x)
         return self._weighted(
             self.acquisition.values(x), log_probability_allowed(self.constraints, rows)
         )
@@ -206,15 +187,6 @@ def _shuffled(fantasies: Fantasies, k: int) -> Fantasies:
         fantasies,
         (fantasies.weights[:, order], fantasies.outcomes[order]),
     )
-
-
-def _single_points(x: Any, name: str) -> Any:
-    """The rows (b, d) of (b, 1, d)."""
-    if x.ndim != 3 or x.shape[1] != 1:
-        raise InvalidData(
-            f"{name} is of one point at a time, so it takes (b, 1, d), got {x.shape}."
-        )
-    return x[:, 0, :]
 
 
 def _check_constraints(constraints: tuple[Posterior, ...], name: str) -> None:

@@ -19,7 +19,7 @@ import numpy as np
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 
-from leadline.acquisition._acquisition import Acquisition
+from leadline.acquisition._acquisition import Acquisition, single_points
 from leadline.acquisition._fantasies import (
     FANTASIES,
     LEAST_VARIANCE,
@@ -74,12 +74,7 @@ class Gain(Acquisition):
 
     def values(self, x: Float[Any, "b q d"]) -> Float[Array, " b"]:
         """The gain (or its logarithm) at each of `b` points."""
-        if x.ndim != 3 or x.shape[1] != 1:
-            raise InvalidData(
-                f"{type(self).__name__} is of one point at a time, so it takes (b, 1, d), "
-                f"got {x.shape}. Several points together are for `MonteCarlo`."
-            )
-        utility, rows = self.utility, x[:, 0, :]
+        utility, rows = self.utility, single_points(self, x)
         if self.fantasies is None:
             marginal = self.posterior.predict(rows)
             prior = self.posterior.gp.kernel.diag(jnp.asarray(rows))

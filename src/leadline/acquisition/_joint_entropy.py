@@ -22,11 +22,10 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from leadline.acquisition._acquisition import Acquisition
+from leadline.acquisition._acquisition import Acquisition, single_points
 from leadline.acquisition._max_value_entropy import (
     predictive,
     require_process,
-    single_points,
     truncation_information,
 )
 from leadline.models import Posterior
@@ -56,7 +55,7 @@ class JointEntropy(Acquisition):
 
     def values(self, x: Float[Any, "b q d"]) -> Float[Array, " b"]:
         """The information of an observation at each of `b` points."""
-        rows, points = single_points(self, x), jnp.asarray(self.points)
+        rows, points = jnp.asarray(single_points(self, x)), jnp.asarray(self.points)
         maxima = jnp.asarray(self.maxima)
         mean, var, noise = (a[:, None] for a in predictive(self.posterior, rows))
         there = self.posterior.predict(points)

@@ -27,7 +27,7 @@ import numpy as np
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float, Int
 
-from leadline.acquisition._acquisition import Acquisition
+from leadline.acquisition._acquisition import Acquisition, single_points
 from leadline.acquisition._improvement import log_h
 from leadline.models import ExactPosterior
 from leadline.numerics import InvalidData, Unsupported, as_rows, is_traced, small_cholesky
@@ -196,11 +196,7 @@ class KnowledgeGradient(Acquisition):
 
     def values(self, x: Float[Any, "b q d"]) -> Float[Array, " b"]:
         """The knowledge gradient (or its logarithm) at each of `b` points."""
-        if x.ndim != 3 or x.shape[1] != 1:
-            raise InvalidData(
-                f"{type(self).__name__} is of one point at a time, so it takes (b, 1, d), got "
-                f"{x.shape}. Several points together are for `MonteCarloKnowledgeGradient`."
-            )
+        single_points(self, x)
         observed = observe(self.posterior, x)
         a, slopes = lines(self.posterior, self.known, observed, self.own)
         terms = log_expected_rises(a, slopes[:, :, 0])

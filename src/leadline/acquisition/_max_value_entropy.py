@@ -30,9 +30,9 @@ import numpy as np
 from jax.scipy.special import erfcx
 from jaxtyping import Array, Float
 
-from leadline.acquisition._acquisition import Acquisition
+from leadline.acquisition._acquisition import Acquisition, single_points
 from leadline.models import ExactPosterior, Posterior, TitsiasPosterior
-from leadline.numerics import InvalidData, Unsupported, as_targets, is_traced
+from leadline.numerics import Unsupported, as_targets, is_traced
 
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 _SQRT_HALF_PI = math.sqrt(0.5 * math.pi)
@@ -64,7 +64,7 @@ class MaxValueEntropy(Acquisition):
 
     def values(self, x: Float[Any, "b q d"]) -> Float[Array, " b"]:
         """The information of an observation at each of `b` points."""
-        mean, var, noise = predictive(self.posterior, single_points(self, x))
+        mean, var, noise = predictive(self.posterior, jnp.asarray(single_points(self, x)))
         each = truncation_information(
             jnp.asarray(self.maxima)[None, :], mean[:, None], var[:, None], noise[:, None]
         )
@@ -165,13 +165,3 @@ def require_process(acquisition: Any) -> None:
             f"{type(acquisition).__name__} needs one Gaussian process with Gaussian noise, got "
             f"{type(acquisition.posterior).__name__}. `averaged` takes a mixture member by member."
         )
-
-
-def single_points(acquisition: Any, x: Any) -> Float[Array, "b d"]:
-    """The rows of sets of one point."""
-    if x.ndim != 3 or x.shape[1] != 1:
-        raise InvalidData(
-            f"{type(acquisition).__name__} is of one point at a time, so it takes (b, 1, d), "
-            f"got {x.shape}."
-        )
-    return jnp.asarray(x)[:, 0, :]

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.acquisition._acquisition import Acquisition
+from leadline.acquisition._acquisition import Acquisition, single_points
 from leadline.acquisition._improvement import expected_excess, log_expected_excess
 from leadline.acquisition._knowledge_gradient import (
     Known,
@@ -68,11 +68,7 @@ class TwoStepImprovement(Acquisition):
 
     def values(self, x: Float[Any, "b q d"]) -> Float[Array, " b"]:
         """The improvement that two calls are expected to make, the first at each of `b` points."""
-        if x.ndim != 3 or x.shape[1] != 1:
-            raise InvalidData(
-                f"{type(self).__name__} is of one point at a time, so it takes (b, 1, d), got "
-                f"{x.shape}."
-            )
+        single_points(self, x)
         nodes, weights = np.polynomial.hermite_e.hermegauss(self.nodes)
         observed = observe(self.posterior, x)
         a, slopes = lines(self.posterior, self.known, observed, own=False)

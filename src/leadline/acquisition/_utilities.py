@@ -24,10 +24,11 @@ from typing import Any
 import equinox as eqx
 import jax.numpy as jnp
 from jax.nn import sigmoid
-from jax.scipy.special import log_ndtr, ndtr
+from jax.scipy.special import ndtr
 from jaxtyping import Array, Float
 
 from leadline.acquisition._improvement import expected_excess, log_expected_excess
+from leadline.acquisition._log_ndtr import log_ndtr
 from leadline.numerics import Unsupported
 
 _SQRT_2_OVER_PI = math.sqrt(2.0 / math.pi)

@@ -172,16 +172,18 @@ class TitsiasPosterior(DrawablePosterior):
 
     def marginal_moments(self, xs, noise=False):
         """Tiao (2023), eq. 2.34, in whitened form."""
-        mean, prior, kept = self.project(xs)
+        mean, prior, kept = self._project(xs)
         var = self.gp.kernel.diag(xs) - jnp.sum(prior**2, axis=0)
         var = jnp.maximum(var, 0.0) + jnp.sum(kept**2, axis=0)
         return mean, var + self.gp.noise if noise else var
 
     def project(self, xs):
         """The mean, a = L^-1 k(z, xs), and L_B^-1 a."""
+        return Projection(*self._project(xs))
+
+    def _project(self, xs: Array) -> tuple[Array, Array, Array]:
         a = solve_lower(self.factor, self.gp.kernel(self.gp.inducing_points, xs))
-        mean = self.gp.mean(xs) + a.T @ self.whitened_mean
-        return Projection(mean, a, solve_lower(self.precision_factor, a))
+        return self.gp.mean(xs) + a.T @ self.whitened_mean, a, solve_lower(self.precision_factor, a)
 
     @property
     def observation_noise(self):

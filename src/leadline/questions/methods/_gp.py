@@ -123,12 +123,10 @@ class GP(Method):
         if len(seen.running) and not choice.beside_running:
             expected = np.asarray(posterior.predict(seen.running).mean)
             posterior = with_stand_ins(posterior, seen.running, expected)
-        doubtful = (
-            choice.doubting is not None and belief.noise > _SUBSTANTIAL and not belief.constraints
-        )
-        sought = 0.0 if doubtful else self._ambition(belief, seen)
+        make, sought = choice.alone, self._ambition(belief, seen)
+        if choice.doubting and belief.noise > _SUBSTANTIAL and not belief.constraints:
+            make, sought = choice.doubting, 0.0
         best = _best_allowed(belief, seen) if choice.improves else np.asarray(0.0)
-        make = choice.doubting if doubtful else choice.alone
         acquisition: Any = make(Situation(posterior, best + sought, space, key))
         if belief.constraints:
             acquisition = feasible(acquisition if np.isfinite(best) else None, belief.constraints)

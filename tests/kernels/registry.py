@@ -41,6 +41,7 @@ KERNELS: dict[str, tuple[k.Kernel, str]] = {
     "MaternOne": (k.Matern(_ARD, nu=1.0), "spectral"),
     "MaternSmooth": (k.Matern(_ARD, nu=4.2), "spectral"),
     "RationalQuadratic": (k.RationalQuadratic(_ARD, alpha=1.7), "spectral"),
+    "PartlyAdditive": (k.PartlyAdditive(_ARD, share=0.4), "spectral"),
     "Periodic": (k.Periodic(lengthscale=[0.8, 1.2, 1.0], period=[2.0, 3.0, 4.0]), "spectral"),
     "Cosine": (k.Cosine([3.0, 5.0, 7.0]), "spectral"),
     "Constant": (k.Constant(0.7), "spectral"),

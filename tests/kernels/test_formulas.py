@@ -102,6 +102,13 @@ FORMULAS = {
     "MaternOne": lambda x, y: matern(1.0, distance(x, y)),
     "MaternSmooth": lambda x, y: matern(4.2, distance(x, y)),
     "RationalQuadratic": lambda x, y: (1 + distance(x, y) ** 2 / 3.4) ** -1.7,
+    "PartlyAdditive": lambda x, y: (
+        0.6 * matern(2.5, distance(x, y))
+        + sum(
+            0.4 / 3 * matern(2.5, 3**0.5 * abs(a - b) / l)
+            for a, b, l in zip(x, y, ARD, strict=True)
+        )
+    ),
     "Periodic": lambda x, y: periodic(x, y, [0.8, 1.2, 1.0], [2.0, 3.0, 4.0]),
     "Cosine": lambda x, y: wave(x, y, [3.0, 5.0, 7.0]),
     "Constant": lambda x, y: 0.7,

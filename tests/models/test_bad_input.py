@@ -76,7 +76,7 @@ def test_queries_that_no_model_can_answer(xs, message):
 
 def test_names_that_are_not_known():
     with pytest.raises(
-        ll.InvalidData, match=r"priors must be one of 'default', None, got 'defualt'"
+        ll.InvalidData, match=r"priors must be one of 'default', 'quiet', None, got 'defualt'"
     ):
         GP.fit(X, Y, priors="defualt")
     with pytest.raises(ll.InvalidData, match="Did you mean 'default'"):

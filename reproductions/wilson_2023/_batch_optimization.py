@@ -148,7 +148,7 @@ def run(problem: Problem, choice: Choice, q: int, rounds: int, seed: int) -> Tri
         posterior = model.fit(x, y, seed=r) if problem.fitted else model.condition(x, y)
         acquisition = MonteCarlo(
             posterior,
-            Improvement(best_seen(y).value),
+            Improvement(np.asarray(best_seen(y).value)),
             base_samples(choice.draws, q, seed=int(rng.integers(2**31))),
             rao_blackwell=choice.rao_blackwell,
         )

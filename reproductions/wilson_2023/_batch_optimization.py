@@ -124,12 +124,12 @@ class Trial(NamedTuple):
     Attributes:
         regret: of the first calls and after each round (rounds + 1,).
         worth: what the search thought each batch to be worth (rounds,).
-        seconds: of the searches, on average; the first, which waits for compilers, does not count.
+        seconds: how long each search took (rounds,).
     """
 
     regret: np.ndarray
     worth: np.ndarray
-    seconds: float
+    seconds: np.ndarray
 
 
 def run(problem: Problem, choice: Choice, q: int, rounds: int, seed: int) -> Trial:
@@ -167,7 +167,7 @@ def run(problem: Problem, choice: Choice, q: int, rounds: int, seed: int) -> Tri
         assert found is not None
         x = np.concatenate([x, found.rows])
         worth.append(found.value)
-    return Trial(problem.top - np.array(best), np.array(worth), float(np.mean(seconds[1:])))
+    return Trial(problem.top - np.array(best), np.array(worth), np.array(seconds))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -234,17 +234,18 @@ def compare(
     results = Results(title, q, trials)
     steps = [0, rounds // 4, rounds // 2, rounds]
     calls = ", ".join(str(FIRST + q * step) for step in steps)
-    n = len(trials[next(iter(trials))])
-    print(f"\n{title}: log10 of the regret after {calls} calls, median of {n} trials")
-    base = np.median([trial.seconds for trial in next(iter(trials.values()))])
-    for name, choice in choices.items():
+    took = {name: np.median([trial.seconds for trial in trials[name]]) for name in choices}
+    first = next(iter(choices))
+    print(
+        f"\n{title}: log10 of the regret after {calls} calls, median of {len(trials[first])} trials"
+    )
+    for name in choices:
         logs = np.log10(np.maximum(results.regret(name), FLOOR))
         middle = "".join(f"{np.median(logs[:, s]):8.2f}" for s in steps)
         low, high = np.quantile(logs[:, -1], [0.25, 0.75])
-        ratio = np.median([trial.seconds for trial in trials[name]]) / base
         print(
-            f"  {name:28s}{middle}   quartiles {low:5.2f} to {high:5.2f}"
-            f"   time {ratio:5.1f}, {choice.budget} evaluations"
+            f"  {name:26s}{middle}   quartiles {low:5.2f} to {high:5.2f}"
+            f"   time {took[name] / took[first]:5.1f}"
         )
     print(f"  {time.perf_counter() - start:.0f} s", flush=True)
     return results
@@ -284,12 +285,10 @@ def claim(text: str, ours: str, same: str) -> None:
     print(f"claim: {text} | ours: {ours} | same: {same}", flush=True)
 
 
-def verdict(gaps: list[Gap]) -> str:
-    """Whether a first choice matches or surpasses others: in all of the gaps, or in some."""
+def verdict(gaps: list[Gap], equal: str = "partly") -> str:
+    """Whether a first choice is better in all gaps or some; `equal` if no gap is large."""
     better, worse = sum(g.better for g in gaps), sum(g.worse for g in gaps)
-    counts = f"better in {better} of {len(gaps)} by two standard errors, worse in {worse}"
-    if worse:
-        return f"{'partly' if better else 'no'}, {counts}"
-    if better:
-        return f"yes, {counts}"
-    return f"partly, no difference is beyond two standard errors in {len(gaps)}"
+    if not better and not worse:
+        return f"{equal}, no difference is beyond two standard errors"
+    word = "yes" if not worse else "partly" if better else "no"
+    return f"{word}, better in {better} of {len(gaps)} by two standard errors, worse in {worse}"

@@ -15,6 +15,7 @@ so that drawing outcomes one call after the other, or for all calls at once, is 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -39,6 +40,7 @@ from leadline.numerics import (
     require_factor,
     row_mask,
     shifted_sobol,
+    solve_factored,
     solve_lower,
 )
 
@@ -119,15 +121,7 @@ def fantasize(posterior: Any, rows: Any, n: int = FANTASIES, seed: int = 0) -> F
         n: how many outcomes.
         seed: of the draws. Calls have the same draws whether more of them follow or not.
     """
-    _check(posterior, n)
-    data = posterior.rows
-    keep = np.asarray(data.mask) > 0
-    noise = (
-        np.asarray(posterior.gp.row_noise(jax.device_put(data.x)))[keep]
-        + np.asarray(data.var)[keep]
-    )
-    known = (np.asarray(data.x)[keep], np.asarray(data.y)[keep][:, None], noise)
-    return _fantasies(posterior, known, rows, n, seed)
+    return _fantasies(_draw_jit, posterior, rows, n, seed)
 
 
 def fantasize_incumbent(posterior: Any, rows: Any, n: int = FANTASIES, seed: int = 0) -> Fantasies:
@@ -136,10 +130,7 @@ def fantasize_incumbent(posterior: Any, rows: Any, n: int = FANTASIES, seed: int
     With noise nobody knows the best value so far; here each fantasy has its own (Letham et al.
     2019). Given the function at the rows of the data, the noisy data say nothing more.
     """
-    _check(posterior, n)
-    x = np.asarray(posterior.rows.x)[: posterior.n]
-    values = np.asarray(posterior.sample(jax.random.key(seed), x, n)).T
-    return _fantasies(posterior, (x, values, np.zeros(len(x))), rows, n, seed, incumbent=True)
+    return _fantasies(_draw_incumbent_jit, posterior, rows, n, seed)
 
 
 def _check(posterior: Any, n: int) -> None:
@@ -151,44 +142,71 @@ def _check(posterior: Any, n: int) -> None:
         raise InvalidData(f"At least 1 fantasy is needed, got {n}.")
 
 
-def _fantasies(posterior, known, rows, n: int, seed: int, incumbent: bool = False) -> Fantasies:
-    x, y, var = known
+def _fantasies(draw: Callable, posterior: Any, rows: Any, n: int, seed: int) -> Fantasies:
+    _check(posterior, n)
     rows = as_rows(rows, "rows", columns=posterior.query_columns, minimum=0)
-    k, p = len(x), len(rows)
-    size = bucket(k + p)
+    k, p = posterior.n, len(rows)
+    size = max(bucket(k + p), posterior.rows.x.shape[0])
+    incumbent = draw is _draw_incumbent_jit
+    x = pad_rows(np.concatenate([np.asarray(posterior.rows.x)[:k], rows]), size)
+    mask, known = row_mask(k + p, size), row_mask(k, size)
     z = np.zeros((size, n))
     z[k : k + p] = base_samples(n, p, seed).T if p else 0.0
-    y = np.broadcast_to(y, (k, n))
-    drawn = row_mask(k + p, size) if incumbent else row_mask(k + p, size) - row_mask(k, size)
-    arrays = (
-        pad_rows(np.concatenate([x, rows]), size),
-        pad_rows(y, size),
-        pad_rows(np.append(var, np.zeros(p)), size),  # the calls see no noise
-        row_mask(k + p, size),
-        row_mask(k, size),
-        z,
-    )
+    draws = (_noise_draws(posterior.rows.x.shape[0], n, seed),) if incumbent else ()
     with blas_threads_for(size):
-        found = jax.block_until_ready(_draw_jit(posterior, *arrays))
+        found = jax.block_until_ready(draw(posterior, x, mask, known, z, *draws))
     factor, weights, outcomes, centers = found
     require_factor(
         factor, "covariance matrix of data and calls under way", "calls at the same point", k + p
     )
-    x, mask = arrays[0], arrays[3]
+    drawn = mask if incumbent else mask - known
     return Fantasies(posterior, x, mask, factor, weights, outcomes, drawn, centers, seed, incumbent)
 
 
+@lru_cache(maxsize=16)
+def _noise_draws(rows: int, n: int, seed: int) -> np.ndarray:
+    """Standard normal draws (2, rows, n): of the function, and of the noise."""
+    return np.random.default_rng(seed).normal(size=(2, rows, n))
+
+
 @quick_jit
-def _draw_jit(posterior, x, y, var, mask, known, z):
-    gp = posterior.gp
-    both = mask[:, None] * mask[None, :]
-    prior = gp.kernel(x, x) * both
-    factor = cholesky(prior + jnp.diag(mask * var + (1.0 - mask)), mask, jnp.diagonal(prior))
-    mean = gp.mean(x)
-    residual = known[:, None] * (y - mean[:, None])
+def _draw_jit(posterior, x, mask, known, z):
+    gp, data = posterior.gp, posterior.rows
+    k = data.x.shape[0]
+    # The calls see no noise.
+    noise = jnp.zeros_like(mask).at[:k].set(data.mask * (gp.row_noise(data.x) + data.var))
+    residual = jnp.zeros_like(mask).at[:k].set(gp.residual(data))
+    factor = _factor(gp, x, mask, noise)
     # Rows after the data are all zero here, and replaced by draws.
-    whitened = known[:, None] * solve_lower(factor, residual) + z
+    whitened = (known * solve_lower(factor, residual[:, None])[:, 0])[:, None] + z
+    return _finish(posterior, x, mask, factor, whitened)
+
+
+@quick_jit
+def _draw_incumbent_jit(posterior, x, mask, known, z, draws):
+    """Draw the function at the data by Matheron's rule, which needs no factor but the two at hand.
+
+    With f' = L z' a draw of the prior and y' = f' + noise, f = m + f' + K (K + D)^-1 (y - m - y'),
+    and whitened by L the last part is L^T (K + D)^-1 (y - m - y').
+    """
+    gp, data = posterior.gp, posterior.rows
+    k = data.x.shape[0]
+    factor = _factor(gp, x, mask, jnp.zeros_like(mask))
+    draws = data.mask[:, None] * draws
+    std = jnp.sqrt(gp.row_noise(data.x) + data.var)[:, None]
+    seen = factor[:k, :k] @ draws[0] + std * draws[1]
+    missing = solve_factored(posterior.factor, gp.residual(data)[:, None] - seen)
+    whitened = z.at[:k].add(draws[0] + factor[:k, :k].T @ (data.mask[:, None] * missing))
+    return _finish(posterior, x, mask, factor, whitened)
+
+
+def _factor(gp, x, mask, noise):
+    prior = gp.kernel(x, x) * mask[:, None] * mask[None, :]
+    return cholesky(prior + jnp.diag(noise + (1.0 - mask)), mask, jnp.diagonal(prior))
+
+
+def _finish(posterior, x, mask, factor, whitened):
     weights = jax.scipy.linalg.solve_triangular(factor, whitened, lower=True, trans=1)
-    values = mean[:, None] + factor @ whitened
+    values = posterior.gp.mean(x)[:, None] + factor @ whitened
     centers = posterior.marginal_moments(x)[0]
     return factor, mask[:, None] * weights, values.T, centers

@@ -11,6 +11,8 @@ much longer than in one.
 
 from __future__ import annotations
 
+from functools import partial
+
 import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
@@ -21,21 +23,57 @@ from leadline.kernels._spectrum import equally_weighted, student_t
 from leadline.numerics import bounded, positive, squared_distance
 
 _SMOOTHNESS = 2.5
+# The exponential of twice this is a number.
+_MODERATE = 300.0
 
 
-@jax.custom_jvp
-def _profile_of_column(difference: Float[Array, ...]) -> Float[Array, ...]:
-    """The Matérn profile of one column, whose distance needs no square root."""
-    a = jnp.abs(difference)
-    return (1.0 + a + a * a / 3.0) * jnp.exp(-a)
+def _decay_by_factors(u, v, a):
+    """e^-a as the smaller of e^u e^-v and e^v e^-u: n + m exponentials instead of n m."""
+    return jnp.minimum(jnp.exp(u)[:, None] * jnp.exp(-v), jnp.exp(-u)[:, None] * jnp.exp(v))
 
 
-@_profile_of_column.defjvp
-def _profile_of_column_jvp(primals, tangents):
-    (difference,), (change,) = primals, tangents
-    a = jnp.abs(difference)
-    slope = -difference * (1.0 + a) * jnp.exp(-a) / 3.0
-    return _profile_of_column(difference), slope * change
+def _decay(u, v, a):
+    return jnp.exp(-a)
+
+
+def _profiles(decay, u, v):
+    total = jnp.zeros((u.shape[0], v.shape[0]))
+    for p, q in zip(u.T, v.T, strict=True):
+        a = jnp.abs(p[:, None] - q)
+        total = total + (1.0 + a + a * a / 3.0) * decay(p, q, a)
+    return total
+
+
+def _slopes(decay, u, v, g):
+    along_u, along_v = [], []
+    for p, q in zip(u.T, v.T, strict=True):
+        a = jnp.abs(p[:, None] - q)
+        slope = g * ((q - p[:, None]) * (1.0 + a) / 3.0 * decay(p, q, a))
+        along_u.append(slope @ jnp.ones_like(q))
+        along_v.append(-jnp.ones_like(p) @ slope)
+    return jnp.stack(along_u, axis=1), jnp.stack(along_v, axis=1)
+
+
+def _with_decay(function, u, v, *more):
+    """Call `function` with the decay that is fast, unless its factors would overflow."""
+    largest = jnp.maximum(jnp.max(jnp.abs(u), initial=0.0), jnp.max(jnp.abs(v), initial=0.0))
+    fast, slow = partial(function, _decay_by_factors), partial(function, _decay)
+    return jax.lax.cond(largest < _MODERATE, fast, slow, u, v, *more)
+
+
+@jax.custom_vjp
+def _sum_of_profiles(u: Float[Array, "n d"], v: Float[Array, "m d"]) -> Float[Array, "n m"]:
+    """The sum over columns of the Matérn profile (1 + a + a^2/3) e^-a of a = |u - v|.
+
+    Its gradient computes the exponentials again: to keep them is to read d matrices.
+    """
+    return _with_decay(_profiles, u, v)
+
+
+_sum_of_profiles.defvjp(
+    lambda u, v: (_sum_of_profiles(u, v), (u, v)),
+    lambda saved, g: _with_decay(_slopes, *saved, g),
+)
 
 
 class PartlyAdditive(Kernel):
@@ -57,10 +95,9 @@ class PartlyAdditive(Kernel):
         check_columns(self, "lengthscale", x)
         x, y = x / self.lengthscale, y / self.lengthscale
         together = matern_profile(_SMOOTHNESS, squared_distance(x, y))
-        alone = jnp.zeros_like(together)
+        center = jax.lax.stop_gradient(jnp.mean(x, axis=0))
         scale = (2.0 * _SMOOTHNESS * x.shape[1]) ** 0.5
-        for u, v in zip((scale * x).T, (scale * y).T, strict=True):
-            alone = alone + _profile_of_column(u[:, None] - v[None, :])
+        alone = _sum_of_profiles(scale * (x - center), scale * (y - center))
         return (1.0 - self.share) * together + self.share / x.shape[1] * alone
 
     def diag(self, x):

@@ -7,11 +7,10 @@ tables below give starting values, the widest interval worth searching, and a no
 free coordinate. The prior on length scales is that of Hvarfner et al. (2024), which grows with the
 square root of the dimension, centered where its density is highest; the others are wide.
 
-Large data sets are searched twice: from every start on a few rows, then from what that found (and
-from the model's own values) on all rows, where only the best start goes on, with what was learned
-about the curvature. Without priors the
-evidence has more maxima, and early values say little about late ones: then all starts, the first
-and those that were found, run to their end on all rows.
+Large data sets are searched twice: from every start on a few rows, then on all rows from the best
+that was found and from the model's own values, of which the better goes on, with what was learned
+about the curvature. Without priors the evidence has more maxima, and early values say little about
+late ones: then all starts, the first and those that were found, run to their end on all rows.
 
 Notation: `v (p,)` scaled free coordinates, `u = center + unit * v`, `r` starts.
 """
@@ -63,9 +62,10 @@ _LOGIT_INTERVAL, _LOGIT_PRIOR_WIDTH = 12.0, 2.0
 _RESTARTS = {"default": 3, "quiet": 3, None: 4}
 # So many rows tell a good start from a bad one.
 _SCREENING_ROWS = 64
-# With priors, after so many evaluations of every start only the best one goes on: on data that were
-# not screened, and on those that were.
-_RACE, _RACE_OF_SCREENED = 8, 1
+# After so many evaluations of every start only the best one goes on: on data that were not screened,
+# and with priors on those that were. Quiet priors are for models that are learned again and again,
+# where the first start is nearly always the best.
+_RACE, _RACE_OF_SCREENED = {"default": 8, "quiet": 4, None: 8}, 1
 _NEVER = 10**9
 # Nats that are worth another step, unless the user says.
 _TOLERANCE = {"default": 3e-3, "quiet": 3e-3, None: 1e-4}
@@ -81,7 +81,7 @@ class Search(NamedTuple):
     prior_precision: Float[np.ndarray, " p"]
     center: Float[np.ndarray, " p"]
     unit: Float[np.ndarray, " p"]
-    thorough: bool
+    priors: str | None
     seed: int
     tolerance: float
 
@@ -121,7 +121,7 @@ def search_for(
         parts = [np.zeros((1, 0)), *[np.zeros(0)] * (columns - 1)]
     else:
         parts = [np.concatenate(part, axis=-1) for part in zip(*found, strict=True)]
-    search = Search(*parts, thorough=priors is None, seed=seed, tolerance=tolerance)
+    search = Search(*parts, priors=priors, seed=seed, tolerance=tolerance)
     if not found:
         return search
     starts = search.starts
@@ -196,20 +196,21 @@ def best_coordinates(
         data: a named tuple of padded rows, with a `mask`.
         search: from `search_for`.
     """
-    starts, race = search.starts, _RACE
+    starts, race, thorough = search.starts, _RACE[search.priors], search.priors is None
     curvature = np.broadcast_to(np.eye(starts.shape[1]), (*starts.shape, starts.shape[1]))
     few = _few_rows(data, search.seed)
     if few is not None:
         found = _run(evidence, module, few, search, starts, curvature, race)
-        own = starts if search.thorough else starts[:1]
-        starts = np.concatenate([own, found.u])
-        curvature = np.repeat(curvature[:1], len(starts), axis=0)
+        # The best comes last.
+        order = np.argsort(-np.asarray(found.value))
+        own, kept = (starts, order) if thorough else (starts[:1], order[-1:])
+        starts = np.concatenate([own, np.asarray(found.u)[kept]])
         # The evidence of all rows curves as that of a few does, times as many. Only the search that
         # came to its end has learned how.
-        best = int(np.argmin(found.value))
-        curvature[len(own) + best] = found.h[best] * np.sum(few.mask) / np.sum(data.mask)
+        curvature = np.repeat(curvature[:1], len(starts), axis=0)
+        curvature[-1] = np.asarray(found.h)[order[-1]] * np.sum(few.mask) / np.sum(data.mask)
         race = _RACE_OF_SCREENED
-    race = _NEVER if search.thorough else race
+    race = _NEVER if thorough else race
     found = _run(evidence, module, data, search, starts, curvature, race)
     return np.asarray(found.u)[int(np.argmin(found.value))]
 

@@ -2,6 +2,7 @@
 
 from leadline.models._exact import GP, ExactPosterior
 from leadline.models._laplace import LaplaceClassifier, LaplacePosterior
+from leadline.models._logistic_normal import averaged_log_odds
 from leadline.models._mixture import MixturePosterior, NormalMixture, mixture
 from leadline.models._multi import MultiGP, MultiPosterior
 from leadline.models._normal import MultivariateNormal, Normal
@@ -22,5 +23,6 @@ __all__ = [
     "Posterior",
     "Titsias",
     "TitsiasPosterior",
+    "averaged_log_odds",
     "mixture",
 ]

@@ -1,0 +1,32 @@
+"""What the scripts on optimization share: their command line, and how they print claims."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+
+def options(description: str) -> argparse.Namespace:
+    """The command line: `--quick` and `--output`."""
+    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="few and short trials")
+    beside = Path(sys.argv[0]).resolve().parent / "results"
+    parser.add_argument("--output", type=Path, default=beside, help="folder of the pictures")
+    found = parser.parse_args()
+    found.output.mkdir(parents=True, exist_ok=True)
+    return found
+
+
+def claim(text: str, ours: str, same: str | bool) -> None:
+    """Print what the thesis says beside what is found; `same` begins with yes, no or partly."""
+    said = same if isinstance(same, str) else "yes" if same else "no"
+    print(f"claim: {text} | ours: {ours} | same: {said}", flush=True)
+
+
+def share(true: list[bool], what: str) -> str:
+    """A verdict: yes if all are true, no if none is, else partly, with how many."""
+    count = sum(true)
+    if count in (0, len(true)):
+        return "yes" if count else "no"
+    return f"partly, {count} of {len(true)} {what}"

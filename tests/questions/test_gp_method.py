@@ -5,7 +5,7 @@ import leadline as ll
 from leadline.numerics import InvalidData
 
 BOX = [(0.0, 1.0), (-5.0, 5.0)]
-NAMES = ("log_ei", "ei", "pi", "ucb", "emax", "kg", "mes", "jes")
+NAMES = ("log_ei", "ei", "pi", "ucb", "emax", "kg", "two_step", "mes", "jes")
 
 
 def bowl(x):

@@ -44,7 +44,7 @@ def test_a_constraint_is_left_out():
     [
         ({"verb": "minimise"}, "Did you mean 'minimize'"),
         ({"method": {"name": "randon"}}, "Did you mean 'random'"),
-        ({"method": {}}, "must be one of 'gp', 'thompson', 'random'"),
+        ({"method": {}}, "must be one of 'gp', 'thompson', 'bore'"),
         ({"method": {"name": "gp", "depth": 3}}, "has no such settings.*depth"),
         ({"seed": -1}, "seed must be"),
         ({"space": {}}, "lacks 'named'"),

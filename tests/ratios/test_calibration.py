@@ -84,6 +84,14 @@ def test_platt_is_the_maximum_of_the_smoothed_likelihood():
     np.testing.assert_allclose([left.sum(), left @ (f - 100.0)], 0.0, atol=1e-7)
 
 
+def test_platt_never_turns_log_odds_around():
+    """Where log odds mislead, the map is level, at the log odds of the classes."""
+    z = np.array([0.0] * 30 + [1.0] * 10)
+    line = platt(-2.0 * z, z, np.ones(40))
+    assert line.slope == 0.0
+    np.testing.assert_allclose(line.intercept, np.log(11 / 31))
+
+
 def test_platt_is_finite_where_classes_are_apart_or_log_odds_all_the_same():
     f, z, w = np.linspace(-5.0, 5.0, 20), (np.arange(20) >= 10).astype(float), np.ones(20)
     apart = platt(f, z, w)

@@ -22,6 +22,7 @@ from leadline.acquisition._knowledge_gradient import (
     LogKnowledgeGradient,
     MonteCarloKnowledgeGradient,
 )
+from leadline.acquisition._log_odds import HostLogOdds, LogOdds, centered
 from leadline.acquisition._max_value_entropy import MaxValueEntropy, sample_maxima
 from leadline.acquisition._maximize import maximize
 from leadline.acquisition._maximum import Maximum, is_among
@@ -31,6 +32,7 @@ from leadline.acquisition._nested_knowledge_gradient import (
     OneShotKnowledgeGradient,
 )
 from leadline.acquisition._pairs import expected_maximum_of_two
+from leadline.acquisition._parzen import Parzen, parzen
 from leadline.acquisition._pool import maximize_pool
 from leadline.acquisition._proportional import proportional_starts
 from leadline.acquisition._thompson import (
@@ -62,6 +64,7 @@ __all__ = [
     "Feasible",
     "Gain",
     "Highest",
+    "HostLogOdds",
     "Improvement",
     "Incumbent",
     "JointEntropy",
@@ -71,6 +74,7 @@ __all__ = [
     "LogFeasible",
     "LogKnowledgeGradient",
     "LogMonteCarlo",
+    "LogOdds",
     "LogProbabilityAllowed",
     "LogProbabilityOfImprovement",
     "MaxValueEntropy",
@@ -79,6 +83,7 @@ __all__ = [
     "MonteCarloKnowledgeGradient",
     "NestedKnowledgeGradient",
     "OneShotKnowledgeGradient",
+    "Parzen",
     "ProbabilityOfImprovement",
     "SmoothExceedance",
     "TwoStepImprovement",
@@ -89,6 +94,7 @@ __all__ = [
     "best_expected",
     "best_recent",
     "best_seen",
+    "centered",
     "decide",
     "elicit_probability",
     "elicit_utility",
@@ -101,6 +107,7 @@ __all__ = [
     "location_scale_choice",
     "maximize",
     "maximize_pool",
+    "parzen",
     "promising",
     "proportional_starts",
     "sample_maxima",

@@ -23,6 +23,7 @@ from leadline.acquisition._evaluations import Evaluations
 from leadline.acquisition._evolution import evolution
 from leadline.acquisition._greedy import choose_greedily
 from leadline.acquisition._maximum import Maximum, Valued, best_of, is_among
+from leadline.acquisition._nearby import nearby
 from leadline.acquisition._random_search import random_search
 from leadline.acquisition._task import ENUMERABLE, Task
 from leadline.numerics import InvalidData, Unsupported, as_choice, as_rows, generator
@@ -35,6 +36,7 @@ _SEARCHES: dict[str, Callable[[Task], list[Valued]]] = {
     "adam": adam,
     "cmaes": cmaes,
     "evolution": evolution,
+    "nearby": nearby,
     "random": random_search,
 }
 _WITH_GRADIENTS = ("gradient", "adam")
@@ -74,8 +76,9 @@ def maximize(
         q: how many rows. Of a finite space with fewer new ones, greedy choice gives those.
         batch: "greedy", one row after the other; or "joint", all together.
         search: "gradient", local searches with steps along discrete parameters; "adam", stochastic
-            gradients, also for averages over draws; "cmaes", "evolution" and "random" need values
-            only, so they also serve acquisitions that are not traceable.
+            gradients, also for averages over draws; "cmaes", "evolution", "nearby" (draws around
+            `close_to`) and "random" need values only, so they also serve acquisitions that are not
+            traceable.
         budget: the largest number of evaluations of sets; greedy choice splits it evenly over its
             rounds. If None it is 4096, and the gradient search stops when it has converged.
         close_to: rows worth looking close to, usually the best calls so far.
@@ -130,7 +133,8 @@ def _best_set(task: Task, search: str, avoid: np.ndarray) -> Maximum | None:
     if q == 1 and space.count <= min(ENUMERABLE, evaluations.left):
         rows = space.every()[:, None, :]
         return best_of([(rows, evaluations.values(rows))], avoid, len(rows)) if len(rows) else None
-    if evaluations.left < max(_LEAST, _LEAST_EACH * q):
+    # Draws need no more than one evaluation.
+    if search != "nearby" and evaluations.left < max(_LEAST, _LEAST_EACH * q):
         search = "random"
     tiers = _SEARCHES[search](task)
     found = best_of(tiers, avoid, evaluations.spent)
@@ -140,6 +144,8 @@ def _best_set(task: Task, search: str, avoid: np.ndarray) -> Maximum | None:
 def _anything_new(task: Task, avoid: np.ndarray) -> Maximum | None:
     """The best of some random sets."""
     count = int(min(_ANYTHING, task.evaluations.left))
+    if count < 1:
+        return None
     rows = task.space.sample(generator(jax.random.fold_in(task.key, 1)), count * task.q)
     sets = rows.reshape(count, task.q, -1)
     values = task.evaluations.values(sets)

@@ -90,7 +90,9 @@ def run(
     space: Annotated[Path, typer.Option(help="A TOML file with a table for each parameter.")],
     budget: Annotated[int, typer.Option(help="How many calls, those of earlier runs included.")],
     journal: Annotated[str, typer.Option(help="The file or database URL that keeps every call.")],
-    method: Annotated[str, typer.Option(help="How points are chosen: gp or random.")] = "gp",
+    method: Annotated[
+        str, typer.Option(help="How points are chosen: gp, thompson, bore, lfbo, tpe or random.")
+    ] = "gp",
     maximize: Annotated[
         bool, typer.Option("--maximize", help="Look for the highest value, not the lowest.")
     ] = False,

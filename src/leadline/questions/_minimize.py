@@ -18,12 +18,15 @@ import numpy as np
 from leadline.acquisition import is_among
 from leadline.numerics import InvalidData, as_choice, shifted_sobol, shorten
 from leadline.questions._events import Asked
+from leadline.questions._ledger import Ledger
 from leadline.questions._optimum import Optimum
 from leadline.questions._question import Exhausted, Question
-from leadline.questions.methods import GP, Method, Random, Seen, Thompson
+from leadline.questions.methods import BORE, GP, LFBO, TPE, Method, Random, Seen, Thompson
 from leadline.questions.methods._method import unseen
 
-METHODS = {"gp": GP, "thompson": Thompson, "random": Random}
+METHODS: dict[str, type[Method]] = {
+    kind.name: kind for kind in (GP, Thompson, BORE, LFBO, TPE, Random)
+}
 # Points of a design are looked for among so many at first, and then twice as many.
 _DESIGN, _LONGEST_DESIGN = 64, 4096
 # Larger values are this large to the method: the square of a value must be a number too.
@@ -48,7 +51,7 @@ class Minimize(Question):
 
     Args:
         space: a `Space`, or (low, high) of each input.
-        method: "gp", "thompson", "random", or an object of `ll.methods`.
+        method: "gp", "thompson", "bore", "lfbo", "tpe", "random", or an object of `ll.methods`.
         seed: of everything random.
         constraints: how many constraint values a call returns beside its value.
     """
@@ -66,6 +69,7 @@ class Minimize(Question):
                 f"constraints need a method that takes them ({able}), and {self.method.name!r} "
                 "does not."
             )
+        self._ledger = Ledger(self.space.columns, 1 + self.constraints)
 
     @property
     def constraint_names(self) -> tuple[str, ...]:
@@ -164,19 +168,16 @@ class Minimize(Question):
 
     def seen(self) -> Seen:
         """What the method may know: the trials as rows, with larger values better."""
-        groups: dict[str, list[int]] = {"told": [], "running": [], "failed": []}
-        for trial in self._trials:
-            kind = "failed" if trial.failed else "running" if trial.running else "told"
-            groups[kind].append(trial.id)
-        told, running, failed = (self._rows_of(ids) for ids in groups.values())
-        known = [self._trials[i] for i in groups["told"]]
-        values = _clipped([trial.value for trial in known])
-        constraints = _clipped([trial.constraints for trial in known])
-        constraints = constraints.reshape(len(known), self.constraints)
-        return Seen(told, self.sign * values, running, failed, constraints)
+        self._ledger.update(self._trials, self._rows)
+        told, numbers = self._ledger.told
+        numbers = np.clip(numbers, -_LARGEST, _LARGEST)
+        values, constraints = self.sign * numbers[:, 0], numbers[:, 1:]
+        return Seen(told, values, self._ledger.running, self._ledger.failed, constraints)
 
-    def _rows_of(self, ids: list[int]) -> np.ndarray:
-        return np.array([self._rows[i] for i in ids]).reshape(len(ids), self.space.columns)
+    def _ahead(self):
+        ahead = super()._ahead()
+        ahead._ledger = self._ledger.copy()
+        return ahead
 
     def _design_row(self, seen: Seen, key: Any) -> np.ndarray | None:
         """The first point of the design that is allowed and new."""
@@ -241,10 +242,6 @@ def _finite(value: Any, what: str) -> float:
     if not np.isfinite(number):
         raise InvalidData(f"{what} must be finite, got {number}.")
     return number
-
-
-def _clipped(values: list[Any]) -> np.ndarray:
-    return np.clip(np.array(values, dtype=np.float64), -_LARGEST, _LARGEST)
 
 
 @lru_cache(maxsize=8)

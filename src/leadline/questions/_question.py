@@ -93,9 +93,7 @@ class Question(abc.ABC):
             raise InvalidData(f"A question is asked for at least 1 point, got {n}.")
         if n == 1:
             return [self.propose()]
-        ahead = copy.copy(self)
-        ahead._trials, ahead._rows = list(self._trials), list(self._rows)
-        events = []
+        ahead, events = self._ahead(), []
         for _ in range(n):
             events.append(ahead.propose())
             ahead.apply(events[-1])
@@ -141,6 +139,12 @@ class Question(abc.ABC):
             done = dict(reason=event.reason, traceback=event.traceback, seconds=event.seconds)
         self._trials[event.trial] = trial = dataclasses.replace(trial, **done)
         return trial
+
+    def _ahead(self) -> Any:
+        """A copy to think ahead with."""
+        ahead = copy.copy(self)
+        ahead._trials, ahead._rows = list(self._trials), list(self._rows)
+        return ahead
 
     def _start(self, event: Asked | Given) -> Trial:
         if event.trial != len(self._trials):

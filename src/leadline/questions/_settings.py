@@ -30,7 +30,8 @@ def question_from_settings(settings: Mapping[str, Any]) -> Minimize:
 
 
 def _method(settings: Mapping[str, Any]) -> Method:
-    fields = dict(settings)
+    # JSON has no tuples.
+    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
     name = as_choice(fields.pop("name", None), tuple(METHODS), "The method of a question")
     try:
         return METHODS[name](**fields)

@@ -160,7 +160,7 @@ def platt(
 
     A class of weight W counts as if one more row had said otherwise: its labels are
     (W + 1) / (W + 2), or 1 / (W + 2) (Platt 1999, eq. 15), so that the slope is finite where the
-    classes are apart.
+    classes are apart. Log odds that mislead on held-out rows say nothing: a map never falls.
     """
     ones, zeros = weight @ z, weight @ (1.0 - z)
     t = np.where(z > 0.5, (ones + 1.0) / (ones + 2.0), 1.0 / (zeros + 2.0))
@@ -171,7 +171,8 @@ def platt(
         g = basis @ theta
         return weight @ (np.logaddexp(0.0, g) - t * g)
 
-    theta = np.array([np.log((ones + 1.0) / (zeros + 1.0)), 0.0])
+    level = np.array([np.log((ones + 1.0) / (zeros + 1.0)), 0.0])
+    theta = level
     for _ in range(_STEPS):
         p = 1.0 / (1.0 + np.exp(-np.clip(basis @ theta, -500.0, 500.0)))
         gradient = basis.T @ (weight * (p - t))
@@ -184,6 +185,8 @@ def platt(
         theta = theta - length * step
         if gradient @ step <= _TOLERANCE * (1.0 + abs(now)):
             break
+    if theta[1] < 0.0:
+        theta = level
     return Line(theta[0], theta[1] / unit)
 
 

@@ -47,6 +47,7 @@ class Space:
         constraint: The constraint, or None.
         dim: The number of parameters.
         columns: The number of columns of a row.
+        widths: The number of columns of each parameter.
         continuous: The columns (columns,) that belong to real numbers.
     """
 
@@ -72,11 +73,11 @@ class Space:
         self.dim = len(self.names)
         self._parameters = tuple(self.parameters.values())
         self._conditions = find_conditions(self.parameters)
-        self._widths = [parameter.columns for parameter in self._parameters]
-        stops = np.cumsum(self._widths).tolist()
-        self._slices = [slice(b - k, b) for k, b in zip(self._widths, stops, strict=True)]
+        self.widths = tuple(parameter.columns for parameter in self._parameters)
+        stops = np.cumsum(self.widths).tolist()
+        self._slices = [slice(b - k, b) for k, b in zip(self.widths, stops, strict=True)]
         self.columns = stops[-1]
-        self.continuous = np.repeat([isinstance(p, Real) for p in self._parameters], self._widths)
+        self.continuous = np.repeat([isinstance(p, Real) for p in self._parameters], self.widths)
         self.continuous.setflags(write=False)
 
     def encode(self, points: Any) -> Float[np.ndarray, "n columns"]:
@@ -146,7 +147,7 @@ class Space:
     def active(self, rows: Any) -> Bool[np.ndarray, "n columns"]:
         """The columns that belong to parameters that exist, in each row."""
         exists = ~np.isnan(self._states(rows))
-        return np.repeat(exists, self._widths, axis=0).T
+        return np.repeat(exists, self.widths, axis=0).T
 
     @cached_property
     def count(self) -> int | float:

@@ -1,8 +1,11 @@
 """Methods that choose the next point of a question."""
 
+from leadline.questions.methods._bore import BORE
 from leadline.questions.methods._gp import GP
+from leadline.questions.methods._lfbo import LFBO
 from leadline.questions.methods._method import Method, Seen, Suggestion
 from leadline.questions.methods._random import Random
 from leadline.questions.methods._thompson import Thompson
+from leadline.questions.methods._tpe import TPE
 
-__all__ = ["GP", "Method", "Random", "Seen", "Suggestion", "Thompson"]
+__all__ = ["BORE", "GP", "LFBO", "TPE", "Method", "Random", "Seen", "Suggestion", "Thompson"]

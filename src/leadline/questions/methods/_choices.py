@@ -27,6 +27,7 @@ from leadline.acquisition import (
     MaxValueEntropy,
     MonteCarlo,
     MonteCarloKnowledgeGradient,
+    TwoStepImprovement,
     UpperConfidenceBound,
     base_samples,
     sample_maxima,
@@ -40,6 +41,8 @@ _BETA = 4.0
 # What a call teaches is how much higher the best of these rows is expected to be afterwards.
 _CANDIDATES, _BEST_CANDIDATES = 192, 64
 _MAXIMA = 32
+# Outcomes of a call before the one that follows it.
+_NODES = 8
 _DRAWS = 128
 
 
@@ -132,6 +135,12 @@ CHOICES: dict[str, Choice] = {
     ),
     "kg": Choice(
         lambda now: LogKnowledgeGradient(now.posterior, now.candidates()), _knowledge, False, False
+    ),
+    "two_step": Choice(
+        lambda now: TwoStepImprovement(now.posterior, now.best, now.candidates(), _NODES),
+        None,
+        False,
+        True,
     ),
     "mes": Choice(lambda now: MaxValueEntropy(now.posterior, now.maxima()[1]), None, False, False),
     "jes": Choice(_joint_entropy, None, False, False),

@@ -75,8 +75,9 @@ class GP(Method):
     Args:
         acquisition: "log_ei" or "ei" (expected improvement; both are highest at the same point, the
             logarithm is found more surely), "pi" (probability of improvement), "ucb" (mean plus two
-            standard deviations), "emax" (expected maximum), "kg" (knowledge gradient), "mes" and
-            "jes" (information about the highest value, and about where it is).
+            standard deviations), "emax" (expected maximum), "kg" (knowledge gradient), "two_step"
+            (improvement by a call and the best one after it), "mes" and "jes" (information about
+            the highest value, and about where it is).
         batch: how points asked at once are chosen: "greedy", one after the other, each beside those
             before it; or "joint", all together, starting from the greedy ones.
         initial: how many points fill the space first; 2 for each parameter, from 5 to 20, if None.

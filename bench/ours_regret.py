@@ -31,7 +31,7 @@ def _point(params):
 
 METHODS = {"thompson": lambda: ll.methods.Thompson(initial=INITIAL)} | {
     name: partial(ll.methods.GP, name, initial=INITIAL)
-    for name in ("log_ei", "pi", "ucb", "emax", "kg", "mes", "jes")
+    for name in ("log_ei", "pi", "ucb", "emax", "kg", "two_step", "mes", "jes")
 }
 
 

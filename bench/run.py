@@ -34,6 +34,9 @@ MEASURES = (
     "runs",
     "regret",
     "acquisitions",
+    "classification",
+    "contests",
+    "crossover",
     "campaign",
 )
 

@@ -12,7 +12,7 @@ WHAT = """Medians over 5 seeds of the regret after 60 calls, of which 10 are a d
 chooses the calls; compared with log-EI. With noise of 10% of the range it is the true value at the
 answer."""
 
-METHODS = ("pi", "ucb", "emax", "kg", "mes", "jes", "thompson")
+METHODS = ("pi", "ucb", "emax", "kg", "two_step", "mes", "jes", "thompson")
 CASES = (("branin", 0.0), ("hartmann6", 0.0), ("ackley5", 0.0), ("hartmann6", 0.1))
 SEEDS = 5
 

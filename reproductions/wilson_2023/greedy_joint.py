@@ -4,9 +4,9 @@ The setup is that of `inner_search.py`. Joint choice moves the q calls of a batc
 choice takes one after the other, each the best beside those before it, with a q-th part of the
 budget for each.
 
-What differs is what differs there, and: d = q = 4 and 8 but not 16. The budget is 2^10 evaluations
-of a batch, and 2^11 for d = q = 8, where rounds are fewer: a greedy search has 256 evaluations, as
-in the smallest case of the thesis.
+What differs is what differs there, and: d = q = 4 and 8 but not 16. The budget is 2^9 evaluations
+of a batch, and 2^10 for d = q = 8, where rounds are fewer: a greedy search has 128 evaluations,
+half of the smallest case of the thesis.
 
 Run it as `python reproductions/wilson_2023/greedy_joint.py [--quick] [--output FOLDER]`.
 """
@@ -81,7 +81,7 @@ def claims(panels: list[Results]) -> None:
 def main() -> None:
     """Run all trials, compare, and draw."""
     given = options(__doc__)
-    trials, rounds, budget = (2, 2, 128) if given.quick else (8, 15, 2**10)
+    trials, rounds, budget = (2, 2, 128) if given.quick else (5, 10, 2**9)
     dims = (2, 3) if given.quick else (4, 8)
     panels = [
         compare(

@@ -8,7 +8,7 @@ BFGS with fixed, evenly spread draws. All of them move the q calls together.
 - draws of a known process, d = q = 4, with a smaller and a larger budget (figure 2.2);
 - Hartmann's function, d = 6 and q = 4, with a model that is fitted (figure 2.3).
 
-What differs: 8 trials of 63 calls instead of 32 longer ones, 2^10 and 2^12 evaluations for a batch
+What differs: 5 trials of 43 calls instead of 32 longer ones, 2^9 and 2^11 evaluations for a batch
 instead of 2^12 to 2^16, and d = q = 4 only; `greedy_joint.py` has d = q = 8. An evaluation counts
 as one, with or without its gradient, where the thesis gives all searches the same time; the tables
 say how long they took relative to the first one. CMA-ES has the same draws for all evaluations of a
@@ -80,7 +80,7 @@ def claims(few: Results, many: Results, hartmann: Results) -> None:
 def main() -> None:
     """Run all trials, compare, and draw."""
     given = options(__doc__)
-    trials, rounds, budgets = (2, 2, (64, 128)) if given.quick else (8, 15, (2**10, 2**12))
+    trials, rounds, budgets = (2, 2, (64, 128)) if given.quick else (5, 10, (2**9, 2**11))
     d = q = 2 if given.quick else 4
     process = f"draws of a process, d = q = {d}"
     draws = [process_draw(d, trial) for trial in range(trials)]

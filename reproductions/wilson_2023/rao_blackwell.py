@@ -9,8 +9,8 @@ draws of the values of the others, an average of closed forms. The setup is that
 - Hartmann's function, q = 8, 64 draws for both, and more calls: rewards are sparse at the end
   (figure 2.8).
 
-What differs: 8 trials instead of 32, Adam only, and 187 calls of Hartmann's function; how many the
-thesis has is in a figure only. The budget of a batch is 2^12 evaluations.
+What differs: 5 trials instead of 32, Adam only, and 131 calls of Hartmann's function; how many the
+thesis has is in a figure only. The budget of a batch is 2^10 evaluations.
 
 Run it as `python reproductions/wilson_2023/rao_blackwell.py [--quick] [--output FOLDER]`.
 """
@@ -88,7 +88,7 @@ def claims(process: Results, hartmann: Results) -> None:
 def main() -> None:
     """Run all trials, compare, and draw."""
     given = options(__doc__)
-    trials, rounds, budget = (2, 2, 128) if given.quick else (8, 15, 2**12)
+    trials, rounds, budget = (2, 2, 128) if given.quick else (5, 10, 2**10)
     small, large = (2, 2) if given.quick else (4, 8)
     process = compare(
         f"draws of a process, d = q = {small}",

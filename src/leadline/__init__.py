@@ -31,12 +31,12 @@ from leadline.questions import Maximize, Minimize, methods  # noqa: E402
 from leadline.spaces import Choice, Integer, Ordinal, Real, Space  # noqa: E402
 
 if _typing.TYPE_CHECKING:
-    from leadline import diagnostics, dynamics
+    from leadline import diagnostics, dynamics, implicit, ratios
 
 enable_compilation_cache()
 
 # Rooms that few programs enter are imported when they are.
-_LATER = ("diagnostics", "dynamics")
+_LATER = ("diagnostics", "dynamics", "implicit", "ratios")
 
 
 def __getattr__(name: str) -> _typing.Any:
@@ -70,6 +70,7 @@ __all__ = [
     "elicit_probability",
     "elicit_utility",
     "fixed",
+    "implicit",
     "kernels",
     "maximize",
     "means",
@@ -78,5 +79,6 @@ __all__ = [
     "minimize",
     "paths",
     "questions",
+    "ratios",
     "spaces",
 ]

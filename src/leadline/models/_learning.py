@@ -62,9 +62,9 @@ _LOGIT_INTERVAL, _LOGIT_PRIOR_WIDTH = 12.0, 2.0
 _RESTARTS = {"default": 3, "quiet": 3, None: 4}
 # So many rows tell a good start from a bad one.
 _SCREENING_ROWS = 64
-# After so many evaluations of every start only the best one goes on: on data that were not screened,
-# and with priors on those that were. Quiet priors are for models that are learned again and again,
-# where the first start is nearly always the best.
+# After so many evaluations of every start only the best one goes on: on data that were not
+# screened, and with priors on those that were. Quiet priors are for models that are learned again
+# and again, where the first start is nearly always the best.
 _RACE, _RACE_OF_SCREENED = {"default": 8, "quiet": 4, None: 8}, 1
 _NEVER = 10**9
 # Nats that are worth another step, unless the user says.

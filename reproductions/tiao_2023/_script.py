@@ -7,9 +7,9 @@ import sys
 from pathlib import Path
 
 
-def options(description: str) -> argparse.Namespace:
+def options(description: str | None) -> argparse.Namespace:
     """The command line: `--quick` and `--output`."""
-    parser = argparse.ArgumentParser(description=description.splitlines()[0])
+    parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
     parser.add_argument("--quick", action="store_true", help="few and short trials")
     beside = Path(sys.argv[0]).resolve().parent / "results"
     parser.add_argument("--output", type=Path, default=beside, help="folder of the pictures")
@@ -24,9 +24,9 @@ def claim(text: str, ours: str, same: str | bool) -> None:
     print(f"claim: {text} | ours: {ours} | same: {said}", flush=True)
 
 
-def share(true: list[bool], what: str) -> str:
-    """A verdict: yes if all are true, no if none is, else partly, with how many."""
-    count = sum(true)
-    if count in (0, len(true)):
-        return "yes" if count else "no"
-    return f"partly, {count} of {len(true)} {what}"
+def which(true: dict[str, bool]) -> str:
+    """A verdict: yes if all are true, no if none is, else partly, with those that are."""
+    names = [name for name, holds in true.items() if holds]
+    if len(names) in (0, len(true)):
+        return "yes" if names else "no"
+    return f"partly, only {' and '.join(names)}"

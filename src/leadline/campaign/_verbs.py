@@ -32,7 +32,7 @@ def minimize(
             the campaign goes on.
         space: a `Space`, or (low, high) of each input.
         budget: how many calls; those that fail and those of earlier runs on the same journal too.
-        method: "gp", "random", or an object of `ll.methods`.
+        method: "gp", "thompson", "bore", "lfbo", "tpe", "random", or an object of `ll.methods`.
         seed: of everything random.
         constraints: how many constraint values `f` returns. A point is allowed where they are all
             at most 0; the answer is the best allowed point.

@@ -47,17 +47,20 @@ def main(names: list[str]) -> int:
     if unknown:
         print(f"unknown measure {unknown[0]!r}; there are {', '.join(MEASURES)}")
         return 2
-    results = report.load()
     clean = True
     with Session(remeasure=os.environ.get("PEERS") == "1") as session:
         for name in names or MEASURES:
-            clean &= _measure(name, session, results)
+            entry = _measure(name, session)
+            clean &= "failed" not in entry
+            # Another run may have written its own measures meanwhile.
+            results = report.load()
+            results["measures"][name] = entry
             results["versions"].update(session.versions)
             report.write(results)
     return 0 if clean else 1
 
 
-def _measure(name: str, session: Session, results: dict) -> bool:
+def _measure(name: str, session: Session) -> dict:
     module = importlib.import_module(f"bench.measures.{name}")
     print(module.TITLE, flush=True)
     session.peers_measured.clear()
@@ -72,13 +75,12 @@ def _measure(name: str, session: Session, results: dict) -> bool:
         },
         "figures": [],
     }
-    results["measures"][name] = entry
     try:
         figures = module.run(session)
     except WorkerFailed as failure:
         entry["failed"] = str(failure)
         print(f"  failed: {failure}")
-        return False
+        return entry
     finally:
         fresh = sorted(session.peers_measured)
         entry["peers"] = f"{', '.join(fresh)} in this run" if fresh else "remembered, or none"
@@ -88,7 +90,7 @@ def _measure(name: str, session: Session, results: dict) -> bool:
         compared = f"{figure.value:.3g} {figure.kind}"
         sides = f"{figure.ours} / {figure.theirs} {figure.peer}".rstrip(" /")
         print(f"  {figure.case}: {sides}: {compared} {verdict} {figure.note}".rstrip(), flush=True)
-    return True
+    return entry
 
 
 if __name__ == "__main__":

@@ -73,3 +73,19 @@ def test_bad_input():
         PartlyAdditive(1.0, 1.5)
     with pytest.raises(ValueError, match="lengthscale"):
         PartlyAdditive(np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("lengthscale", [0.1, 0.02, 1e-3])
+def test_short_length_scales_do_not_overflow(lengthscale):
+    """Products of exponentials would with the shortest: there each pair has one of its own."""
+    x = np.concatenate([X[:5], X[:5] + 1e-3])
+    scaled = np.sqrt(5.0 * x.shape[1]) * np.abs(x[:, None] - x[None]) / lengthscale
+    expected = np.mean((1.0 + scaled + scaled**2 / 3.0) * np.exp(-scaled), axis=2)
+
+    def total(lengthscale):
+        return jnp.sum(PartlyAdditive(lengthscale, 1.0 - 1e-15)(x, x))
+
+    kernel = PartlyAdditive(lengthscale, 1.0 - 1e-15)
+    np.testing.assert_allclose(kernel(x, x), expected, rtol=1e-10, atol=1e-13)
+    slope = np.mean(scaled**2 * (1.0 + scaled) / 3.0 * np.exp(-scaled), axis=2) / lengthscale
+    np.testing.assert_allclose(jax.grad(total)(lengthscale), slope.sum(), rtol=1e-8)

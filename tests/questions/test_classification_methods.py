@@ -580,10 +580,9 @@ def test_a_utility_that_is_zero_everywhere_makes_labels():
 
 
 def test_a_classifier_on_the_host_cannot_be_climbed():
-    space = ll.Space(BOX)
-    method = BORE(KNeighborsClassifier(3), search="gradient", epsilon=0.0)
+    """It is refused before any call is made."""
     with pytest.raises(Unsupported, match=r"no gradients.*'nearby'"):
-        method.suggest(space, some(space, bowl, 12), {}, jax.random.key(0))
+        BORE(KNeighborsClassifier(3), search="gradient", epsilon=0.0)
 
 
 @SHORT

@@ -33,12 +33,12 @@ from leadline.models._logistic_normal import averaged_log_odds
 from leadline.models._normal import Normal, array_library
 from leadline.numerics import (
     DataScale,
-    InvalidData,
     Parameterized,
     Unsupported,
     as_choice,
+    as_labels,
     as_rows,
-    as_targets,
+    as_weights,
     blas_threads_for,
     bucket,
     is_traced,
@@ -124,17 +124,7 @@ _CAUSE = "a kernel that is not positive definite, or weights that are too large"
 
 def _checked(x: Any, z: Any, weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     x = as_rows(x)
-    z = as_targets(z, x.shape[0], "z")
-    known = (z == 0) | (z == 1)
-    if not known.all():
-        raise InvalidData(
-            f"z must be labels, 0 or 1 (or booleans), got {z[~known][0]:g}. For labels -1 and 1 "
-            "pass z > 0."
-        )
-    weight = np.ones(x.shape[0]) if weight is None else as_targets(weight, x.shape[0], "weight")
-    if np.any(weight < 0):
-        raise InvalidData(f"weight must not be negative, got {weight.min():g}.")
-    return x, z, weight
+    return x, as_labels(z, x.shape[0]), as_weights(weight, x.shape[0])
 
 
 def _padded(x: np.ndarray, z: np.ndarray, weight: np.ndarray) -> Labels:

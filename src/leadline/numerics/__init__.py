@@ -19,9 +19,11 @@ from leadline.numerics._errors import InvalidData, NotPositiveDefinite, Unsuppor
 from leadline.numerics._inputs import (
     as_bounds,
     as_choice,
+    as_labels,
     as_rows,
     as_targets,
     as_variances,
+    as_weights,
     did_you_mean,
     is_traced,
 )
@@ -71,9 +73,11 @@ __all__ = [
     "WoodburyPreconditioner",
     "as_bounds",
     "as_choice",
+    "as_labels",
     "as_rows",
     "as_targets",
     "as_variances",
+    "as_weights",
     "bessel_profile",
     "blas_threads_for",
     "bounded",

@@ -66,6 +66,28 @@ def as_variances(var: Any, rows: int) -> np.ndarray:
     return a
 
 
+def as_labels(z: Any, rows: int) -> np.ndarray:
+    """One label per row, 0 or 1, as an (n,) array of floats."""
+    a = as_targets(z, rows, "z")
+    known = (a == 0) | (a == 1)
+    if not known.all():
+        raise InvalidData(
+            f"z must be labels, 0 or 1 (or booleans), got {a[~known][0]:g}. For labels -1 and 1 "
+            "pass z > 0."
+        )
+    return a
+
+
+def as_weights(weight: Any, rows: int, name: str = "weight") -> np.ndarray:
+    """How often each row counts, as an (n,) array; once if None."""
+    if weight is None:
+        return np.ones(rows)
+    a = as_targets(weight, rows, name)
+    if np.any(a < 0):
+        raise InvalidData(f"{name} must not be negative, got {a.min():g}.")
+    return a
+
+
 def as_bounds(bounds: Any, columns: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     """A box, given as (low, high) of each input column: its lower and its upper corner (d,)."""
     a = _as_float(bounds, "bounds")

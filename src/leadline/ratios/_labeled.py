@@ -10,7 +10,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from leadline.numerics import InvalidData, as_rows, as_targets, bucket, pad_rows, row_mask
+from leadline.numerics import (
+    InvalidData,
+    as_labels,
+    as_rows,
+    as_weights,
+    bucket,
+    pad_rows,
+    row_mask,
+)
 
 
 class Labeled(NamedTuple):
@@ -38,16 +46,7 @@ class Labeled(NamedTuple):
 def as_labeled(x: Any, z: Any, weight: Any = None) -> Labeled:
     """Data of a classifier, or an error that says what is wrong with them."""
     x = as_rows(x)
-    z = as_targets(z, x.shape[0], "z")
-    known = (z == 0) | (z == 1)
-    if not known.all():
-        raise InvalidData(
-            f"z must be labels, 0 or 1 (or booleans), got {z[~known][0]:g}. For labels -1 and 1 "
-            "pass z > 0."
-        )
-    weight = np.ones(x.shape[0]) if weight is None else as_targets(weight, x.shape[0], "weight")
-    if np.any(weight < 0):
-        raise InvalidData(f"weight must not be negative, got {weight.min():g}.")
+    z, weight = as_labels(z, x.shape[0]), as_weights(weight, x.shape[0])
     if not np.any(weight > 0):
         raise InvalidData("weight must be positive for at least one row, but all are 0.")
     return Labeled(x, z, weight)

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData, as_rows, as_targets, is_traced
+from leadline.numerics import InvalidData, as_rows, as_weights, is_traced
 from leadline.ratios._best import Best
 from leadline.ratios._choices import as_classifier
 from leadline.ratios._classifier import Classifier, FittedClassifier
@@ -173,12 +173,7 @@ def pool(
 
 
 def _as_weight(weight: Any, rows: int, name: str) -> Float[np.ndarray, " n"]:
-    if weight is None:
-        return np.ones(rows)
-    weight = as_targets(weight, rows, name)
-    if np.any(weight < 0) or not np.any(weight > 0):
-        raise InvalidData(
-            f"{name} must not be negative, and positive for at least one row; its values are from "
-            f"{weight.min():g} to {weight.max():g}."
-        )
+    weight = as_weights(weight, rows, name)
+    if not np.any(weight > 0):
+        raise InvalidData(f"{name} must be positive for at least one row, but all are 0.")
     return weight

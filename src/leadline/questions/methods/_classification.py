@@ -27,7 +27,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.acquisition import LogOdds, centered, maximize
-from leadline.numerics import InvalidData, as_choice, generator
+from leadline.numerics import InvalidData, Unsupported, as_choice, generator
 from leadline.questions.methods._labels import (
     Part,
     as_part,
@@ -36,8 +36,8 @@ from leadline.questions.methods._labels import (
     plain_part,
 )
 from leadline.questions.methods._method import Method, Seen, Suggestion, unseen
-from leadline.questions.methods._surrogate import design_size
-from leadline.ratios import MLP, Classifier, as_classifier, classifier_settings
+from leadline.questions.methods._surrogate import check_design, design_size
+from leadline.ratios import MLP, Classifier, Scikit, as_classifier, classifier_settings
 from leadline.spaces import Space
 
 # Candidates are drawn around this part of the calls, the best, and around so many at least.
@@ -79,13 +79,18 @@ class Classification(Method):
             classifier = as_classifier(self.classifier)
         object.__setattr__(self, "classifier", classifier)
         as_choice(self.search, _SEARCHES, "search")
+        if self.search == "gradient" and isinstance(classifier, Scikit):
+            others = ", ".join(repr(name) for name in _SEARCHES if name != "gradient")
+            raise Unsupported(
+                "A scikit-learn classifier has no gradients, which search 'gradient' needs. Use "
+                f"one of {others}."
+            )
         if self.candidates < 1:
             raise InvalidData(f"candidates must be at least 1, got {self.candidates}.")
         object.__setattr__(self, "gamma", as_part(self.gamma))
         if not 0.0 <= self.epsilon <= 1.0:
             raise InvalidData(f"epsilon must be a probability, got {self.epsilon}.")
-        if self.initial is not None and self.initial < 2:
-            raise InvalidData(f"initial must be at least 2, got {self.initial}.")
+        check_design(self.initial)
 
     @abc.abstractmethod
     def examples(self, x: np.ndarray, y: np.ndarray, w: np.ndarray, gamma: float) -> Examples:

@@ -42,10 +42,15 @@ def design_size(space: Space, initial: int | None) -> int:
     return min(max(5, 2 * space.dim), 20) if initial is None else initial
 
 
-def check_model(initial: int | None, noise: float | None) -> None:
-    """Refuse settings of the design and the noise that mean nothing."""
+def check_design(initial: int | None) -> None:
+    """Refuse a design that no method can learn from."""
     if initial is not None and initial < 2:
         raise InvalidData(f"initial must be at least 2, got {initial}.")
+
+
+def check_model(initial: int | None, noise: float | None) -> None:
+    """Refuse settings of the design and the noise that mean nothing."""
+    check_design(initial)
     if noise is not None and not 0.0 <= noise < np.inf:
         raise InvalidData(f"noise must be a variance that is not negative, got {noise}.")
 

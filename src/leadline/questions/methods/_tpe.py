@@ -16,7 +16,7 @@ from leadline.acquisition import is_among, parzen
 from leadline.numerics import InvalidData, generator
 from leadline.questions.methods._labels import Part, as_part, good_calls, part_after, plain_part
 from leadline.questions.methods._method import Method, Suggestion, unseen
-from leadline.questions.methods._surrogate import design_size
+from leadline.questions.methods._surrogate import check_design, design_size
 
 # More good calls than this would make their density as wide as the other.
 _MOST_GOOD = 25
@@ -46,8 +46,7 @@ class TPE(Method):
         object.__setattr__(self, "gamma", as_part(self.gamma))
         if self.candidates < 1:
             raise InvalidData(f"candidates must be at least 1, got {self.candidates}.")
-        if self.initial is not None and self.initial < 2:
-            raise InvalidData(f"initial must be at least 2, got {self.initial}.")
+        check_design(self.initial)
 
     def design(self, space):
         """The size of the space-filling design."""

@@ -35,6 +35,9 @@ class Side:
         return self.environment == "leadline"
 
 
+# Who is asked, which task of its worker, and with which arguments besides the seed.
+Request = tuple[Side, str, dict[str, Any]]
+
 LEADLINE = Side("Leadline", "leadline", "bench.ours_fit")
 LEADLINE_COST = Side("Leadline", "leadline", "bench.ours_cost")
 LEADLINE_PATHS = Side("Leadline", "leadline", "bench.ours_paths")
@@ -78,15 +81,23 @@ class Session(contextlib.ExitStack):
         self, sides: list[Side], task: str, repeats: int, **arguments: Any
     ) -> dict[str, list[Answer]]:
         """Warm answers of live workers in turns; repeat `r` has `seed=r`, the warm-up another."""
-        requests = [{"seed": seed, **arguments} for seed in range(repeats)]
-        for side in sides:
-            if side.ours or not all(self._known(side, task, each) for each in requests):
+        found = self.turns({side.name: (side, task, arguments) for side in sides}, repeats)
+        for answers in zip(*found.values(), strict=True):
+            check_same_data(answers)
+        return found
+
+    def turns(self, requests: dict[str, Request], repeats: int) -> dict[str, list[Answer]]:
+        """`compare` for requests that differ in more than their side."""
+        seeds = range(repeats)
+        for side, task, arguments in requests.values():
+            if side.ours or not all(
+                self._known(side, task, {"seed": seed, **arguments}) for seed in seeds
+            ):
                 self._live(side).call(task, seed=1000, **arguments)
-        found: dict[str, list[Answer]] = {side.name: [] for side in sides}
-        for request in requests:
-            for side in sides:
-                found[side.name].append(self.ask(side, task, **request))
-            check_same_data([found[side.name][-1] for side in sides])
+        found: dict[str, list[Answer]] = {name: [] for name in requests}
+        for seed in seeds:
+            for name, (side, task, arguments) in requests.items():
+                found[name].append(self.ask(side, task, seed=seed, **arguments))
         return found
 
     def ask(self, side: Side, task: str, **arguments: Any) -> Answer:

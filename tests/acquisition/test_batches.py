@@ -149,7 +149,7 @@ def test_calls_under_way_are_the_first_of_a_batch(posterior, best):
 
 
 def test_rounds_after_the_second_compile_nothing(posterior, best, compilations):
-    acquisition = LogExpectedImprovement(posterior, best)
+    acquisition, other = LogExpectedImprovement(posterior, best), jax.random.key(9)
     maximize(acquisition, BOX, KEY, q=2)
     before = compilations[0]
     found = maximize(acquisition, BOX, KEY, q=8)
@@ -158,7 +158,7 @@ def test_rounds_after_the_second_compile_nothing(posterior, best, compilations):
     # Another batch, with more data that fill the same bucket.
     x = np.random.default_rng(8).random((30, 2))
     more = posterior.gp.condition(x, np.sin(x.sum(axis=1)))
-    maximize(LogExpectedImprovement(more, best), BOX, jax.random.key(9), q=8, close_to=x[:4])
+    maximize(LogExpectedImprovement(more, best), BOX, other, q=8, close_to=x[:4])
     assert compilations[0] == before
 
 

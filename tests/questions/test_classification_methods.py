@@ -529,11 +529,30 @@ def test_what_a_classifier_is_given():
     assert not z[20:].any()
     np.testing.assert_array_equal(w, np.ones(23))
     more = seen_of(np.append(seen.x, [[0.5, 0.5]], axis=0), np.append(seen.y, seen.y.max() + 1))
-    method.suggest(space, more, {"rows": np.asarray(20)}, jax.random.key(0))
+    state = {"rows": np.asarray(20), "running": np.zeros((0, 2))}
+    method.suggest(space, more, state, jax.random.key(0))
     _, z, w = Listening.heard[-1]
     # The new call is good, and of 21 calls six are.
     assert z.sum() == 6
     np.testing.assert_array_equal(np.flatnonzero(w == 2.0), [20])
+
+
+def test_calls_that_return_late_are_news():
+    """They stand among those that began with them, and not at the end."""
+    Listening.heard.clear()
+    question = ll.Minimize(BOX, BORE(Listening(), gamma=0.2, epsilon=0.0, initial=8), 0)
+    early, *others = question.ask(8)
+    for trial in others:
+        question.tell(trial, bowl(trial.x))
+    first = question.ask()[0]
+    np.testing.assert_array_equal(Listening.heard[-1][2], np.ones(8))
+    question.tell(early, 100.0)  # the worst, so that no label of the others changes
+    question.ask()
+    # Of seven calls, eight and nine two are good. `first` is still running.
+    np.testing.assert_array_equal(Listening.heard[-1][2], [2.0, *np.ones(8)])
+    question.tell(first, 200.0)
+    question.ask()
+    np.testing.assert_array_equal(Listening.heard[-1][2], [*np.ones(8), 2.0, 1.0])
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pytest
 
 from leadline.numerics import InvalidData
 from leadline.questions.methods._labels import (
+    among_best,
     as_part,
     good_calls,
     labels,
@@ -92,14 +93,28 @@ def test_a_pair_begins_with_the_first_and_ends_with_the_second():
 @pytest.mark.parametrize("gamma", [0.25, 1.0 / 3.0])
 def test_what_is_new_or_flipped(gamma):
     y = np.random.default_rng(3).normal(size=60)
-    for known in (2, 10, 59, 60):
-        changed = new_or_flipped(y, gamma, known)
-        assert changed[known:].all()
-        old = labels(y[:known], gamma)
-        np.testing.assert_array_equal(changed[:known], labels(y, gamma)[:known] != old)
-    assert not new_or_flipped(y, gamma, 60).any()
-    for known in (0, 1):
-        assert new_or_flipped(y, gamma, known).all()
+    order = np.random.default_rng(4).permutation(60)
+    for count in (2, 10, 59, 60):
+        for known in (np.arange(60) < count, order < count):
+            changed = new_or_flipped(y, gamma, known)
+            assert changed[~known].all()
+            old = labels(y[known], gamma)
+            np.testing.assert_array_equal(changed[known], labels(y, gamma)[known] != old)
+    assert not new_or_flipped(y, gamma, np.ones(60, bool)).any()
+    for count in (0, 1):
+        assert new_or_flipped(y, gamma, np.arange(60) < count).all()
+
+
+@pytest.mark.parametrize("values", [1000, 7, 1])
+def test_the_best_are_those_that_sorting_finds(values):
+    """With as many different values, so with many ties or none."""
+    rng = np.random.default_rng(5)
+    for n in (1, 2, 9, 200):
+        y = rng.integers(values, size=n) / 7.0
+        for count in {1, (n + 1) // 2, max(1, n - 1), n, n + 1}:
+            expected = np.zeros(n, bool)
+            expected[np.argsort(-y, kind="stable")[:count]] = True
+            np.testing.assert_array_equal(among_best(y, count), expected)
 
 
 def test_parts():

@@ -78,5 +78,10 @@ def generator(seed: int | Array) -> np.random.Generator:
     if isinstance(seed, int | np.integer):
         return np.random.default_rng(int(seed))
     if jnp.issubdtype(seed.dtype, jax.dtypes.prng_key):
-        seed = jax.random.key_data(seed)
+        seed = _bits(seed)
     return np.random.default_rng(np.asarray(seed).ravel().tolist())
+
+
+@jax.jit
+def _bits(key: Array) -> Array:
+    return jax.random.key_data(key)

@@ -30,6 +30,7 @@ from leadline.acquisition import LogOdds, centered, maximize
 from leadline.numerics import InvalidData, Unsupported, as_choice, generator
 from leadline.questions.methods._labels import (
     Part,
+    among_best,
     as_part,
     new_or_flipped,
     part_after,
@@ -48,6 +49,8 @@ _NEWS = 2.0
 _MEMBERS = 4
 # Steps uphill that take a call to the top of its bump.
 _SHIFTS = 32
+# What a suggestion's state holds besides the classifier's.
+_OWN = ("rows", "running")
 _SEARCHES = ("nearby", "random", "evolution", "gradient")
 
 
@@ -102,7 +105,7 @@ class Classification(Method):
 
     def suggest(self, space, seen, state, key):
         """The candidate whose log odds are highest, or a random row."""
-        chance, learn, search = jax.random.split(key, 3)
+        chance, learn, search = _three(key)
         y = seen.y
         dull = len(y) < 2 or y.min() == y.max()
         if dull or generator(chance).random() < self.epsilon:
@@ -120,7 +123,7 @@ class Classification(Method):
         )
         if found is None:  # every candidate was called before
             return _anything(space, seen, search)
-        learned = {**fitted.state(), "rows": np.asarray(len(y))}
+        learned = {**fitted.state(), "rows": np.asarray(len(y)), "running": seen.running}
         return Suggestion(found.row, learned, {"log_odds": found.value})
 
     def settings(self):
@@ -135,14 +138,15 @@ class Classification(Method):
     def _learn(self, seen: Seen, gamma: float, state: Mapping[str, np.ndarray], key: Array) -> Any:
         """The classifier fitted to what has been seen."""
         classifier: Classifier = self.classifier
-        w, known = np.ones(len(seen.y)), min(int(state.get("rows", 0)), len(seen.y))
-        if known:
+        w = np.ones(len(seen.y))
+        if "running" in state:
+            known = _known(seen, int(state["rows"]), state["running"])
             w[new_or_flipped(seen.y, gamma, known)] = _NEWS
         x, z, w = self.examples(seen.x, seen.y, w, gamma)
         others = np.concatenate([seen.running, seen.failed])
         x, z = np.concatenate([x, others]), np.append(z, np.zeros(len(others)))
         w = np.append(w, np.ones(len(others)))
-        earlier = {name: a for name, a in state.items() if name != "rows"} or None
+        earlier = {name: a for name, a in state.items() if name not in _OWN} or None
         return classifier.fit(centered(x), z, w, key=key, state=earlier)
 
 
@@ -152,12 +156,30 @@ def _anything(space: Space, seen: Seen, key: Array) -> Suggestion | None:
     return None if row is None else Suggestion(row, {}, {})
 
 
+def _known(seen: Seen, returned: int, running: np.ndarray) -> np.ndarray:
+    """Which calls had returned at an earlier ask: so many, while others were running.
+
+    Calls are in the order in which they began, and not in that in which they returned.
+    """
+    late = np.zeros(len(seen.y), bool)
+    for row in running:
+        late |= np.all(seen.x == row, axis=1)
+    return ~late & (np.arange(len(seen.y)) < returned + np.count_nonzero(late))
+
+
 def _best_rows(seen: Seen, fitted: Any) -> np.ndarray:
     """The best calls, the oldest first."""
     count = max(_FEWEST, math.ceil(_BEST * len(seen.y)))
-    best = seen.x[np.sort(np.argsort(-seen.y, kind="stable")[:count])]
+    best = seen.x[among_best(seen.y, count)]
     # An estimate that is a sum of bumps can say where it is highest.
     if hasattr(fitted, "mean_shift"):
         peaks = 0.5 + 0.5 * np.asarray(fitted.mean_shift(centered(best), steps=_SHIFTS))
         best = np.concatenate([best, np.clip(peaks, 0.0, 1.0)])
     return best
+
+
+@jax.jit
+def _three(key: Array) -> tuple[Array, Array, Array]:
+    """Keys of the chance of a random row, of learning and of the search."""
+    chance, learn, search = jax.random.split(key, 3)
+    return chance, learn, search

@@ -12,7 +12,7 @@ import math
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float
+from jaxtyping import Bool, Float
 
 from leadline.numerics import InvalidData, shorten
 
@@ -56,16 +56,30 @@ def good_calls(n: int, gamma: float) -> int:
     return max(1, min(n - 1, math.ceil(gamma * n - _ROUNDING)))
 
 
+def among_best(y: Float[np.ndarray, " n"], count: int) -> Bool[np.ndarray, " n"]:
+    """Which `count` values are the best; of equal values the earlier is the better one.
+
+    Nothing is sorted: with ten thousand values that would take as long as training a network.
+    """
+    n = len(y)
+    if count >= n:
+        return np.ones(n, bool)
+    last = np.partition(y, n - count)[n - count]
+    best = y > last
+    best[np.flatnonzero(y == last)[: count - np.count_nonzero(best)]] = True
+    return best
+
+
 def labels(y: Float[np.ndarray, " n"], gamma: float) -> Float[np.ndarray, " n"]:
-    """1 for good calls, 0 for others; of equal values the earlier is the better one."""
-    z = np.zeros(len(y))
-    z[np.argsort(-y, kind="stable")[: good_calls(len(y), gamma)]] = 1.0
-    return z
+    """1 for good calls, 0 for others."""
+    return among_best(y, good_calls(len(y), gamma)).astype(np.float64)
 
 
-def new_or_flipped(y: Float[np.ndarray, " n"], gamma: float, known: int) -> np.ndarray:
-    """Which labels are not what they were when only the first `known` values were there."""
+def new_or_flipped(
+    y: Float[np.ndarray, " n"], gamma: float, known: Bool[np.ndarray, " n"]
+) -> Bool[np.ndarray, " n"]:
+    """Which labels are not what they were when only the `known` values were there."""
     changed = np.ones(len(y), bool)
-    if known >= 2:
-        changed[:known] = labels(y, gamma)[:known] != labels(y[:known], gamma)
+    if np.count_nonzero(known) >= 2:
+        changed[known] = labels(y, gamma)[known] != labels(y[known], gamma)
     return changed

@@ -19,7 +19,7 @@ import numpy as np
 
 from leadline.numerics import InvalidData, as_choice
 from leadline.questions.methods._classification import Classification, Examples
-from leadline.questions.methods._labels import good_calls, labels
+from leadline.questions.methods._labels import among_best, good_calls, labels
 
 # Utilities of how much better than the threshold a value is.
 _UTILITIES: dict[str, Callable[[np.ndarray], np.ndarray]] = {
@@ -58,7 +58,7 @@ class LFBO(Classification):
         """Every call as one that is not good, and those with a utility once more as good ones."""
         n = len(y)
         # The threshold is the best value that is not good, which good values improve on.
-        threshold = np.sort(y)[n - good_calls(n, gamma) - 1]
+        threshold = y[~among_best(y, good_calls(n, gamma))].max()
         u = self._utilities(y - threshold)
         if not u.max() > 0:  # as when the good values equal the threshold
             u = labels(y, gamma)

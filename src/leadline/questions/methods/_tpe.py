@@ -14,7 +14,14 @@ import numpy as np
 
 from leadline.acquisition import is_among, parzen
 from leadline.numerics import InvalidData, generator
-from leadline.questions.methods._labels import Part, as_part, good_calls, part_after, plain_part
+from leadline.questions.methods._labels import (
+    Part,
+    among_best,
+    as_part,
+    good_calls,
+    part_after,
+    plain_part,
+)
 from leadline.questions.methods._method import Method, Suggestion, unseen
 from leadline.questions.methods._surrogate import check_design, design_size
 
@@ -58,11 +65,9 @@ class TPE(Method):
         if n >= 2 and seen.y.min() < seen.y.max():
             part = part_after(self.gamma, n, self.design(space))
             good = min(good_calls(n, part), _MOST_GOOD)
-            order = np.argsort(-seen.y, kind="stable")
-            # In the order of calls, so that the recent ones count most.
-            first, rest = np.sort(order[:good]), np.sort(order[good:])
-            l = parzen(space, seen.x[first])
-            g = parzen(space, np.concatenate([seen.x[rest], seen.running, seen.failed]))
+            best = among_best(seen.y, good)
+            l = parzen(space, seen.x[best])
+            g = parzen(space, np.concatenate([seen.x[~best], seen.running, seen.failed]))
             for _ in range(_TRIES):
                 rows = l.draw(rng, self.candidates)
                 rows = rows[space.allowed(rows)]

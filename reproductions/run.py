@@ -78,7 +78,6 @@ def main() -> None:
     parser.add_argument("names", nargs="*")
     parser.add_argument("--quick", action="store_true")
     options = parser.parse_args()
-    results = json.loads(JSON.read_text()) if JSON.exists() else {}
     for script in scripts(options.names):
         print(_name(script), flush=True)
         if options.quick:
@@ -89,6 +88,8 @@ def main() -> None:
         print(printed, flush=True)
         found = claims(printed)
         rest = [s for s in printed.strip().splitlines() if not s.startswith("claim:")]
+        # Another run may have written its own results meanwhile.
+        results = json.loads(JSON.read_text()) if JSON.exists() else {}
         results[_name(script)] = {
             "date": datetime.date.today().isoformat(),
             "seconds": seconds,

@@ -110,6 +110,27 @@ def test_expected_improvement_is_the_mean_of_improvements(posterior):
     assert np.all(np.abs(gains.mean(axis=0) - closed) < 4.5 * error + 1e-12)
 
 
+def test_the_probability_is_how_fast_the_expectation_falls_with_the_threshold(posterior):
+    """Larger values are better here, so the slope is minus the probability.
+
+    Check: tiao S3-S6.2
+    """
+    best, step, rows = 0.9, 1e-5, jnp.asarray(XS)[:, None, :]
+    probability = ProbabilityOfImprovement(posterior, jnp.asarray(best)).values(rows)
+    up, down = (
+        ExpectedImprovement(posterior, jnp.asarray(best + h)).values(rows) for h in (step, -step)
+    )
+    np.testing.assert_allclose((down - up) / (2 * step), probability, atol=1e-6)
+    marginal = posterior.predict(XS)
+    np.testing.assert_allclose(
+        probability, norm.cdf((marginal.mean - best) / marginal.std), rtol=1e-9, atol=1e-15
+    )
+    draws = marginal.mean + marginal.std * np.random.default_rng(3).normal(size=(1_000_000, 1))
+    better = np.mean(draws > best, axis=0)
+    error = np.sqrt(better * (1.0 - better) / len(draws))
+    assert np.all(np.abs(better - probability) < 4.0 * error + 1e-6)
+
+
 def test_without_noise_there_is_nothing_to_gain_at_the_data():
     """The best call itself has a value of exactly `best`, known up to rounding.
 

@@ -19,6 +19,11 @@ HEADLINES = (
         "50 rows",
         "The next point after 50 calls in 6 dimensions: fit and maximize log-EI, warm",
     ),
+    (
+        "classification",
+        "BORE, 200 rows, around the best",
+        "BORE: the next point after 200 calls in 6 dimensions, warm",
+    ),
     ("runs", "hartmann6, cache empty", "60 calls of Hartmann-6, in a new process"),
     (
         "runs",

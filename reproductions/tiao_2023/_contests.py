@@ -211,23 +211,24 @@ def compare(
 
 
 def draw(path: Path, panels: list[Results], *, logarithmic: bool) -> None:
-    """A panel for each problem: medians of the regret, and the quartiles around them."""
+    """A panel for each problem: medians of the regret after the design, between quartiles."""
     figure, axes = plt.subplots(
         1, len(panels), figsize=(6 * len(panels), 4.6), squeeze=False, layout="constrained"
     )
     for axis, results in zip(axes[0], panels, strict=True):
+        begin = results.initial - 1
         for i, (name, regret) in enumerate(results.regrets.items()):
-            color = COLORS.get(name, f"C{i}")
-            low, middle, high = np.quantile(regret, [0.25, 0.5, 0.75], axis=0)
-            calls = np.arange(1, regret.shape[1] + 1)
+            # Those without a color of their own come in fives, which differ in their dashes.
+            color, dashes = COLORS.get(name, f"C{i % 5}"), "-" if i < 5 or name in COLORS else "--"
+            low, middle, high = np.quantile(regret[:, begin:], [0.25, 0.5, 0.75], axis=0)
+            calls = np.arange(begin, regret.shape[1]) + 1
             axis.fill_between(calls, low, high, color=color, alpha=0.1, lw=0)
-            axis.plot(calls, middle, color=color, label=name)
-        axis.axvline(results.initial, color="black", lw=0.7, ls=":")
+            axis.plot(calls, middle, color=color, ls=dashes, label=name)
         axis.set(xlabel="calls", title=results.problem.name)
         if logarithmic:
             axis.set_yscale("log")
     axes[0, 0].set_ylabel("median regret, quartiles")
-    axes[0, -1].legend(fontsize=8, frameon=False)
+    axes[0, -1].legend(fontsize=8, frameon=False, loc="upper left", bbox_to_anchor=(1.01, 1.0))
     figure.savefig(path, dpi=120)
     plt.close(figure)
 

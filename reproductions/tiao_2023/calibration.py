@@ -72,7 +72,7 @@ def claims(results: Results, names: list[str]) -> None:
 def main() -> None:
     """Run all, compare, and draw."""
     given = options(__doc__)
-    budget, initial, seeds = (13, 12, 2) if given.quick else (48, 12, 4)
+    budget, initial, seeds = (13, 12, 2) if given.quick else (48, 12, 8)
     names = ["forest", "boosting"] if has_boosting() else ["forest"]
     contestants = {
         shown: as_in_the_thesis(classifier, "evolution", CANDIDATES, initial)

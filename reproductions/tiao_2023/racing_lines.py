@@ -9,7 +9,7 @@ climbing the log odds does, is no handicap here.
 BORE with a network and with a forest is as in the thesis: a third of the calls are good, none is
 random; the network's log odds are climbed along gradients, the forest's by differential evolution.
 "BORE" and "LFBO" without a name behind them have Leadline's defaults. All begin with 10 calls that
-fill the space. There are 60 calls and 4 seeds, where the thesis has 100.
+fill the space. There are 60 calls and 8 seeds, where the thesis has 100.
 
 Run it as `python reproductions/tiao_2023/racing_lines.py [--quick] [--output FOLDER]`.
 """
@@ -80,7 +80,7 @@ def claims(results: Results) -> None:
 def main() -> None:
     """Run both tracks, compare, and draw."""
     given = options(__doc__)
-    budget, initial, seeds = (14, 10, 1) if given.quick else (60, 10, 4)
+    budget, initial, seeds = (14, 10, 1) if given.quick else (60, 10, 8)
     panels = []
     for gates in (12,) if given.quick else (12, 20):
         results = compare(racing(gates), contestants(initial), budget, initial, seeds)

@@ -177,13 +177,14 @@ def claims(outcomes: dict[str, list[Outcome]]) -> None:
     ]
     kept = sum(a < b < c for a, b, c in ordered)
     lowest = sum(a < min(b, c) for a, b, c in ordered)
+    means = np.mean(ordered, axis=0)
     verdict = "no"
-    if kept == runs:
-        verdict = "yes (the order; the data are others)"
-    elif lowest == runs:
+    if lowest == runs:
+        inner = "with most seeds" if 2 * kept > runs else "not even with most seeds"
+        order = "yes, on average" if means[1] < means[2] else "partly"
         verdict = (
-            "partly (SJMVI is the lowest; AVB and VAE, which minimize the same bound, are in no "
-            "order that all seeds share)"
+            f"{order} (SJMVI is the lowest with every seed, AVB below VAE, which minimizes the "
+            f"same bound, {inner})"
         )
     print(
         "\nclaim: the error of latents is 0.17 for SJMVI, 0.29 for AVB, 0.88 for VAE | ours: "

@@ -53,11 +53,11 @@ def claims(results: Results, names: list[str]) -> None:
             gap = results.regrets[other][:, -1] - results.regrets[name][:, -1]
             error = gap.std(ddof=1) / np.sqrt(len(gap))
             said.append(f"{other} {gap.mean():+.2f} +- {error:.2f}")
-            hurt += bool(gap.mean() > 0)
+            hurt += bool(gap.mean() > 2.0 * error)
     claim(
         "calibration may hurt",
         f"seconds of lap time lost by it, with standard errors: {'; '.join(said)}",
-        "no" if hurt == 0 else f"yes, it hurts on average in {hurt} of {len(said)} cases",
+        f"{'yes' if hurt else 'no'}, in {hurt} of {len(said)} cases by two errors or more",
     )
     for name in names:
         same = results.regrets[f"{name}, platt"] == results.regrets[name]

@@ -12,6 +12,7 @@ import dataclasses
 import sys
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -119,6 +120,12 @@ def by(method: Callable[[], ll.methods.Method]) -> Contestant:
         return np.array([trial.value for trial in found.trials])
 
     return contest
+
+
+def with_defaults(initial: int) -> dict[str, Contestant]:
+    """Leadline's methods as they are, after so many calls that fill the space."""
+    names = ("BORE", "LFBO", "TPE", "GP")
+    return {name: by(partial(getattr(ll.methods, name), initial=initial)) for name in names}
 
 
 def evolve(problem: Problem, budget: int, seed: int) -> np.ndarray:

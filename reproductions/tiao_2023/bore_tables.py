@@ -28,6 +28,7 @@ from _contests import (
     has_boosting,
     listed,
     tabular,
+    with_defaults,
 )
 from _script import claim, options, which
 
@@ -44,10 +45,7 @@ def contestants(initial: int) -> dict[str, Contestant]:
     bore = {"BORE-MLP": "mlp", **trees}
     return {
         **{name: as_in_the_thesis(of, "random", CANDIDATES, initial) for name, of in bore.items()},
-        "BORE": by(lambda: ll.methods.BORE(initial=initial)),
-        "LFBO": by(lambda: ll.methods.LFBO(initial=initial)),
-        "TPE": by(lambda: ll.methods.TPE(initial=initial)),
-        "GP": by(lambda: ll.methods.GP(initial=initial)),
+        **with_defaults(initial),
         "regularized evolution": evolve,
         "random": by(ll.methods.Random),
     }

@@ -27,6 +27,7 @@ from _contests import (
     evolve,
     listed,
     racing,
+    with_defaults,
 )
 from _script import claim, options, which
 
@@ -41,10 +42,7 @@ def contestants(initial: int) -> dict[str, Contestant]:
     return {
         "BORE-MLP": as_in_the_thesis("mlp", "gradient", 500, initial),
         "BORE-forest": as_in_the_thesis("forest", "evolution", 1000, initial),
-        "BORE": by(lambda: ll.methods.BORE(initial=initial)),
-        "LFBO": by(lambda: ll.methods.LFBO(initial=initial)),
-        "TPE": by(lambda: ll.methods.TPE(initial=initial)),
-        "GP": by(lambda: ll.methods.GP(initial=initial)),
+        **with_defaults(initial),
         "differential evolution": evolve,
         "random": by(ll.methods.Random),
     }

@@ -20,7 +20,7 @@ from leadline.acquisition._acquisition import Acquisition
 from leadline.acquisition._climb import free_columns, pull_back, starting_sets
 from leadline.acquisition._maximum import Valued
 from leadline.acquisition._task import Task, first_sets
-from leadline.numerics import blas_threads_for, quick_jit
+from leadline.numerics import blas_threads_for, numbered_key, quick_jit
 
 _RATE = 1 / 40  # Wilson 2023, section 2.4
 
@@ -37,7 +37,7 @@ def adam(task: Task) -> list[Valued]:
     # The ends are evaluated once more.
     steps = int(task.evaluations.left) // len(starts) - 1
     free = free_columns(task.space, starts).astype(np.float64)
-    key = jax.random.fold_in(task.key, 2)
+    key = numbered_key(task.key, 2)
     acquisition = task.evaluations.acquisition
     with blas_threads_for(1):
         ends = jax.device_get(_ascend_jit(acquisition, starts, free, key, np.asarray(steps)))

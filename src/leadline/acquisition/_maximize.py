@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import jax
 import numpy as np
 from jaxtyping import Array, Float
 
@@ -26,7 +25,7 @@ from leadline.acquisition._maximum import Maximum, Valued, best_of, is_among
 from leadline.acquisition._nearby import nearby
 from leadline.acquisition._random_search import random_search
 from leadline.acquisition._task import ENUMERABLE, Task
-from leadline.numerics import InvalidData, Unsupported, as_choice, as_rows, generator
+from leadline.numerics import InvalidData, Unsupported, as_choice, as_rows, generator, numbered_key
 from leadline.spaces import Space
 
 __all__ = ["Maximum", "is_among", "maximize"]
@@ -103,7 +102,7 @@ def maximize(
     each = None if budget is None else budget // q
 
     def best_row(now: Acquisition, i: int, avoid: np.ndarray) -> Maximum | None:
-        own = jax.random.fold_in(key, i + 1) if i else key
+        own = numbered_key(key, i + 1) if i else key
         return _best_set(Task(Evaluations(now, each), space, own, 1, close_to), search, avoid)
 
     return choose_greedily(acquisition, q, avoid, best_row)
@@ -146,7 +145,7 @@ def _anything_new(task: Task, avoid: np.ndarray) -> Maximum | None:
     count = int(min(_ANYTHING, task.evaluations.left))
     if count < 1:
         return None
-    rows = task.space.sample(generator(jax.random.fold_in(task.key, 1)), count * task.q)
+    rows = task.space.sample(generator(numbered_key(task.key, 1)), count * task.q)
     sets = rows.reshape(count, task.q, -1)
     values = task.evaluations.values(sets)
     return best_of([(sets, values)], avoid, task.evaluations.spent)

@@ -8,13 +8,13 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-import jax
 import numpy as np
 from jaxtyping import Array, Float, Int
 
 from leadline.acquisition._candidates import candidates
 from leadline.acquisition._evaluations import Evaluations
 from leadline.acquisition._proportional import proportional_sets
+from leadline.numerics import numbered_key
 from leadline.spaces import Space
 
 # Spaces of up to so many points are tried out.
@@ -79,6 +79,6 @@ def first_sets(
     logarithmic = type(evaluations.acquisition).logarithmic
     if not logarithmic:
         worth = worth - np.min(worth, initial=math.inf, where=np.isfinite(worth))
-    key = jax.random.fold_in(task.key, 1)
+    key = numbered_key(task.key, 1)
     chosen = proportional_sets(worth, task.q, int(batches), key, logarithmic=logarithmic)
     return chosen, evaluations.values(rows[chosen])

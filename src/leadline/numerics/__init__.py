@@ -27,6 +27,7 @@ from leadline.numerics._inputs import (
     did_you_mean,
     is_traced,
 )
+from leadline.numerics._keys import numbered_key, split_key
 from leadline.numerics._lanczos import LogdetEstimate, lanczos_logdet
 from leadline.numerics._log_density import gaussian_log_density, log_density_factored
 from leadline.numerics._padding import bucket, pad_rows, power_of_two, row_mask
@@ -102,6 +103,7 @@ __all__ = [
     "minimize_bounded",
     "minimize_together",
     "normal_quantile",
+    "numbered_key",
     "pad_rows",
     "pivoted_cholesky",
     "positive",
@@ -120,6 +122,7 @@ __all__ = [
     "sobol_normal",
     "solve_factored",
     "solve_lower",
+    "split_key",
     "spread_best",
     "squared_distance",
     "to_free",

@@ -14,6 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.numerics._keys import key_bits
 from leadline.numerics._sobol import BITS, sobol_digits
 
 
@@ -78,10 +79,5 @@ def generator(seed: int | Array) -> np.random.Generator:
     if isinstance(seed, int | np.integer):
         return np.random.default_rng(int(seed))
     if jnp.issubdtype(seed.dtype, jax.dtypes.prng_key):
-        seed = _bits(seed)
+        seed = key_bits(seed)
     return np.random.default_rng(np.asarray(seed).ravel().tolist())
-
-
-@jax.jit
-def _bits(key: Array) -> Array:
-    return jax.random.key_data(key)

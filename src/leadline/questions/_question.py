@@ -20,7 +20,7 @@ import jax
 import numpy as np
 from jaxtyping import Array
 
-from leadline.numerics import InvalidData
+from leadline.numerics import InvalidData, numbered_key
 from leadline.questions._events import Asked, Event, Failed, Given, Told
 from leadline.questions._trial import Trial
 from leadline.spaces import Space, as_space
@@ -166,14 +166,10 @@ class Question(abc.ABC):
 
     def key(self) -> Array:
         """The random key of the next ask."""
-        return _numbered(self._root, np.uint32(len(self._trials)))
+        return numbered_key(self._root, len(self._trials))
 
     def __repr__(self) -> str:
         trials = self._trials
         running, failed = sum(t.running for t in trials), sum(t.failed for t in trials)
         counts = f"{len(trials)} trials, {running} running, {failed} failed"
         return f"{type(self).__name__}({self.space.dim} parameters, seed={self.seed}: {counts})"
-
-
-# Eagerly this would take as long as all else that a question does for an ask.
-_numbered = jax.jit(jax.random.fold_in)

@@ -22,12 +22,11 @@ import math
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-import jax
 import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.acquisition import LogOdds, centered, maximize
-from leadline.numerics import InvalidData, Unsupported, as_choice, generator
+from leadline.numerics import InvalidData, Unsupported, as_choice, generator, split_key
 from leadline.questions.methods._labels import (
     Part,
     among_best,
@@ -105,7 +104,7 @@ class Classification(Method):
 
     def suggest(self, space, seen, state, key):
         """The candidate whose log odds are highest, or a random row."""
-        chance, learn, search = _three(key)
+        chance, learn, search = split_key(key, 3)
         y = seen.y
         dull = len(y) < 2 or y.min() == y.max()
         if dull or generator(chance).random() < self.epsilon:
@@ -176,10 +175,3 @@ def _best_rows(seen: Seen, fitted: Any) -> np.ndarray:
         peaks = 0.5 + 0.5 * np.asarray(fitted.mean_shift(centered(best), steps=_SHIFTS))
         best = np.concatenate([best, np.clip(peaks, 0.0, 1.0)])
     return best
-
-
-@jax.jit
-def _three(key: Array) -> tuple[Array, Array, Array]:
-    """Keys of the chance of a random row, of learning and of the search."""
-    chance, learn, search = jax.random.split(key, 3)
-    return chance, learn, search

@@ -22,12 +22,11 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar, NamedTuple
 
-import jax
 import numpy as np
 
 from leadline.acquisition import Acquisition, best_expected, feasible, maximize
 from leadline.models import ExactPosterior
-from leadline.numerics import InvalidData, as_choice
+from leadline.numerics import InvalidData, as_choice, numbered_key
 from leadline.questions.methods._choices import CHOICES, Situation
 from leadline.questions.methods._method import Method, Seen, Suggestion
 from leadline.questions.methods._surrogate import (
@@ -157,7 +156,7 @@ class GP(Method):
             greedy = maximize(alone, space, key, q=n, **near)
             start = None if greedy is None or len(greedy.rows) < n else greedy.rows
         found = maximize(
-            acquisition, space, jax.random.fold_in(key, 1), q=n, batch="joint", start=start, **near
+            acquisition, space, numbered_key(key, 1), q=n, batch="joint", start=start, **near
         )
         if found is None:
             return []

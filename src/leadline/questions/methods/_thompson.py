@@ -13,13 +13,12 @@ from __future__ import annotations
 import dataclasses
 from typing import Any, ClassVar
 
-import jax
 import numpy as np
 from jaxtyping import Array
 
 from leadline.acquisition import DrawnFunction, is_among, maximize, promising, unified_draws
 from leadline.models import ExactPosterior
-from leadline.numerics import InvalidData, as_choice, generator
+from leadline.numerics import InvalidData, as_choice, generator, split_key
 from leadline.questions.methods._gp import GP
 from leadline.questions.methods._method import Method, Seen, Suggestion, unseen
 from leadline.questions.methods._surrogate import (
@@ -91,7 +90,7 @@ class Thompson(Method):
     def _best_of_function(
         self, posterior: ExactPosterior, space: Space, seen: Seen, key: Array
     ) -> tuple[np.ndarray, float] | None:
-        draw, search = jax.random.split(key)
+        draw, search = split_key(key, 2)
         if self.draws == "unified":
             paths: Any = unified_draws(posterior, draw, 1, self.features)
         else:
@@ -107,7 +106,7 @@ def _best_of_joint_draw(
     posterior: ExactPosterior, space: Space, seen: Seen, key: Array
 ) -> tuple[np.ndarray, float] | None:
     """The highest of a joint draw at many rows that was not called before."""
-    sample, select, draw, other = jax.random.split(key, 4)
+    sample, select, draw, other = split_key(key, 4)
     if space.count <= _JOINT:
         rows = space.every()
     else:

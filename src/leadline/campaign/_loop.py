@@ -23,8 +23,8 @@ from leadline.campaign._interrupts import uninterrupted
 from leadline.campaign._journal import Journal, open_journal
 from leadline.campaign._options import CampaignOptions
 from leadline.campaign._pool import open_pool
-from leadline.campaign._progress import Silence, Tally, open_progress
-from leadline.numerics import InvalidData
+from leadline.campaign._tally import Tally
+from leadline.numerics import InvalidData, Silence, open_progress
 from leadline.questions import Asked, Exhausted, Failed, Question, Told, Trial
 
 # Seconds between two looks at what other processes do: while there is nothing else to do, and
@@ -134,7 +134,7 @@ class Loop:
             self._calls.withdraw()
             self._record(self._calls.collect())
             self._apply_news()
-        self._progress.show(self._tally, self._question.headline, last=True)
+        self._show(last=True)
 
     def _over(self) -> bool:
         """Whether no call may start any more, whatever the budget."""
@@ -156,7 +156,12 @@ class Loop:
             wish = callback(trial) if callback else None
             # A callback that returns something by chance, as `file.write` does, wishes nothing.
             self._called_off |= isinstance(wish, bool | np.bool_) and bool(wish)
-        self._progress.show(self._tally, self._question.headline)
+        self._show()
+
+    def _show(self, last: bool = False) -> None:
+        """Say how far the campaign is."""
+        tally, question = self._tally, self._question
+        self._progress.show(tally.ended, lambda: tally.describe(question.headline()), last)
 
     def _apply_news(self) -> None:
         """Apply what is new in the journal."""

@@ -32,7 +32,7 @@ from leadline.implicit._objective import (
     player_terms,
     ratio_losses,
 )
-from leadline.implicit._progress import open_progress
+from leadline.numerics import open_progress
 
 # There are so many checks, unless that makes them fewer steps apart than the second number.
 _CHECKS, _APART = 50, 20
@@ -118,6 +118,7 @@ def train(
     rows, ends = [], [*range(apart, steps, apart), steps]
     trusted, bad, begin = state.networks, 0, 0
     with open_progress(progress, steps) as bar:
+        bar.show(0, lambda: "compiling")
         for end in ends:
             span = jnp.asarray([begin, end, steps])
             state, averages, held, errors = _advance(state, data, plan, span, key)
@@ -125,7 +126,7 @@ def train(
             if not np.all(np.isfinite(seen)):
                 raise ArithmeticError(_diverged(plan, begin, end))
             rows.append(seen)
-            bar.show(end, f"nell {seen[1]:.4g}")
+            bar.show(end, lambda nell=seen[1]: f"nell {nell:.4g}", last=end == steps)
             # In training a judge may be worse than that too, when it has only just begun.
             fair = np.maximum(seen[-4:-2], UNINFORMED[plan.objective.ratio_loss])
             excess = seen[-2:] - fair - 2.0 * np.asarray(errors)

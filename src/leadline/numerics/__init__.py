@@ -47,6 +47,7 @@ from leadline.numerics._parameters import (
 )
 from leadline.numerics._pivoted_cholesky import pivoted_cholesky
 from leadline.numerics._preconditioner import WoodburyPreconditioner, woodbury_preconditioner
+from leadline.numerics._progress import Silence, open_progress
 from leadline.numerics._quantiles import gamma_quantile, normal_quantile
 from leadline.numerics._quasirandom import (
     generator,
@@ -70,6 +71,7 @@ __all__ = [
     "Minima",
     "NotPositiveDefinite",
     "Parameterized",
+    "Silence",
     "Unsupported",
     "WoodburyPreconditioner",
     "as_bounds",
@@ -104,6 +106,7 @@ __all__ = [
     "minimize_together",
     "normal_quantile",
     "numbered_key",
+    "open_progress",
     "pad_rows",
     "pivoted_cholesky",
     "positive",

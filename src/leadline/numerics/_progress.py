@@ -1,8 +1,7 @@
-"""A line on standard error that says how far a campaign is."""
+"""A line on standard error that says how far long work is."""
 
 from __future__ import annotations
 
-import dataclasses
 import sys
 import time
 from collections.abc import Callable
@@ -15,15 +14,6 @@ if TYPE_CHECKING:
 _PAUSE = 0.1
 
 
-@dataclasses.dataclass
-class Tally:
-    """How many trials of a campaign have started, have ended, and have failed."""
-
-    started: int = 0
-    ended: int = 0
-    failed: int = 0
-
-
 class Silence:
     """No progress line."""
 
@@ -33,7 +23,7 @@ class Silence:
     def __exit__(self, *_: object) -> None:
         pass
 
-    def show(self, tally: Tally, headline: Callable[[], str], last: bool = False) -> None:
+    def show(self, done: int, text: Callable[[], str], last: bool = False) -> None:
         """Nothing."""
 
     def say(self, text: str) -> None:
@@ -44,11 +34,11 @@ class ProgressLine(Silence):
     """A progress bar with what is known so far.
 
     Args:
-        budget: how many calls there will be.
+        total: how many steps there will be.
         console: where to write; standard error if None.
     """
 
-    def __init__(self, budget: int, console: Console | None = None):
+    def __init__(self, total: int, console: Console | None = None):
         from rich import progress
         from rich.console import Console
 
@@ -63,7 +53,7 @@ class ProgressLine(Silence):
             redirect_stdout=sys.stdout.isatty(),
             redirect_stderr=sys.stderr.isatty(),
         )
-        self._task = self._bar.add_task("", total=budget)
+        self._task = self._bar.add_task("", total=total)
         self._shown = -float("inf")
 
     def __enter__(self) -> ProgressLine:
@@ -73,26 +63,22 @@ class ProgressLine(Silence):
     def __exit__(self, *_: object) -> None:
         self._bar.stop()
 
-    def show(self, tally: Tally, headline: Callable[[], str], last: bool = False) -> None:
-        """Say how far the campaign is; most of many calls in a short time are passed over."""
+    def show(self, done: int, text: Callable[[], str], last: bool = False) -> None:
+        """Say how far the work is; most of many calls in a short time are passed over."""
         now = time.monotonic()
         if now - self._shown < _PAUSE and not last:
             return
         self._shown = now
-        running = tally.started - tally.ended
-        parts = [headline()]
-        parts += [f"{tally.failed} failed"] if tally.failed else []
-        parts += [f"{running} running"] if running else []
-        text = ", ".join(part for part in parts if part)
         # Rich would read square brackets as markup.
-        self._bar.update(self._task, completed=tally.ended, description=text.replace("[", r"\["))
+        described = text().replace("[", r"\[")
+        self._bar.update(self._task, completed=done, description=described)
 
     def say(self, text: str) -> None:
         """Write a line above the bar."""
         self._bar.console.print(text, highlight=False, markup=False)
 
 
-def open_progress(wanted: bool | None, budget: int) -> Silence:
+def open_progress(wanted: bool | None, total: int) -> Silence:
     """The progress line, or silence; None: a line if standard error is a terminal."""
     shown = sys.stderr.isatty() if wanted is None else wanted
-    return ProgressLine(budget) if shown else Silence()
+    return ProgressLine(total) if shown else Silence()

@@ -11,6 +11,7 @@ import time
 import types
 
 import psutil
+import pytest
 import sqlalchemy as sa
 from tests.campaign.conftest import SETTINGS
 
@@ -228,6 +229,18 @@ def test_the_heart_beats_from_the_first_trial_until_release(database):
     assert journal.adopt(1) == [0]
     [before] = heartbeats(journal)
     assert waited_for(lambda: heartbeats(journal) != [before])
+
+
+def test_a_beat_under_way_while_the_journal_closes_leaves_no_connection_open(database):
+    journal = database.journal()
+    with journal._database.beating() as connection:
+        raw = connection.connection.dbapi_connection
+        connection.execute(sa.select(OWNERS.c.heartbeat))
+        journal.close()
+        # A transaction goes on to its end.
+        connection.execute(sa.select(OWNERS.c.heartbeat))
+    with pytest.raises(Exception, match="closed"):
+        raw.execute("SELECT 1")
 
 
 def test_the_interval_is_a_quarter_of_the_lease_and_at_most_ten_seconds(database):

@@ -87,6 +87,7 @@ class Database:
                 "A journal in PostgreSQL needs a driver: pip install 'leadline[postgres]'."
             ) from error
         self._writer = self._engine.execution_options(**{_WRITES: True})
+        self._closed = 0
         if self.sqlite:
             event.listen(self._engine, "connect", _set_up_sqlite)
             event.listen(self._engine, "begin", _begin_sqlite)
@@ -130,7 +131,7 @@ class Database:
     @contextlib.contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """A transaction that writes nothing."""
-        with _connect(self._engine) as connection, connection.begin():
+        with self._transaction(self._engine) as connection:
             yield connection
 
     @contextlib.contextmanager
@@ -144,12 +145,26 @@ class Database:
     @contextlib.contextmanager
     def beating(self) -> Iterator[sa.Connection]:
         """A transaction that writes beside the campaign's lock, where the database can do that."""
-        with _connect(self._writer) as connection, connection.begin():
+        with self._transaction(self._writer) as connection:
             yield connection
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Let go of all connections; those in use go when their transactions end."""
+        self._closed += 1
         self._engine.dispose()
+
+    @contextlib.contextmanager
+    def _transaction(self, engine: sa.Engine) -> Iterator[sa.Connection]:
+        before, pool = self._closed, self._engine.pool
+        try:
+            with _connect(engine) as connection, connection.begin():
+                yield connection
+        finally:
+            # A heart may beat while the journal is closed. Its connection then comes back to a pool
+            # that nobody will look at again.
+            if self._closed != before:
+                pool.dispose()
+                self._engine.dispose()
 
     def __str__(self) -> str:
         where = self._url.database if self.sqlite else self._url.render_as_string()

@@ -1,4 +1,8 @@
-"""Leadline: answers about functions that are expensive to call."""
+"""Leadline: answers about functions that are expensive to call.
+
+What a program does not use is not loaded: names are looked up in the table below when they are
+first wanted.
+"""
 
 import importlib as _importlib
 import typing as _typing
@@ -7,46 +11,69 @@ import jax as _jax
 
 _jax.config.update("jax_enable_x64", True)
 
-from leadline import (  # noqa: E402
-    acquisition,
-    campaign,
-    kernels,
-    means,
-    measures,
-    paths,
-    questions,
-    spaces,
-)
-from leadline.acquisition import decide, elicit_probability, elicit_utility  # noqa: E402
-from leadline.campaign import maximize, minimize  # noqa: E402
-from leadline.models import GP, MultiGP  # noqa: E402
-from leadline.numerics import (  # noqa: E402
-    InvalidData,
-    NotPositiveDefinite,
-    Unsupported,
-    enable_compilation_cache,
-    fixed,
-)
-from leadline.questions import Maximize, Minimize, methods  # noqa: E402
-from leadline.spaces import Choice, Integer, Ordinal, Real, Space  # noqa: E402
-
 if _typing.TYPE_CHECKING:
-    from leadline import diagnostics, dynamics, implicit, ratios
+    from leadline import (
+        acquisition,
+        campaign,
+        diagnostics,
+        dynamics,
+        implicit,
+        kernels,
+        means,
+        measures,
+        paths,
+        questions,
+        ratios,
+        spaces,
+    )
+    from leadline.acquisition import decide, elicit_probability, elicit_utility
+    from leadline.campaign import maximize, minimize
+    from leadline.models import GP, MultiGP
+    from leadline.numerics import InvalidData, NotPositiveDefinite, Unsupported, fixed
+    from leadline.questions import Maximize, Minimize, methods
+    from leadline.spaces import Choice, Integer, Ordinal, Real, Space
 
-enable_compilation_cache()
-
-# Rooms that few programs enter are imported when they are.
-_LATER = ("diagnostics", "dynamics", "implicit", "ratios")
+_ROOMS = (
+    "acquisition",
+    "campaign",
+    "diagnostics",
+    "dynamics",
+    "implicit",
+    "integrations",
+    "kernels",
+    "means",
+    "measures",
+    "models",
+    "numerics",
+    "paths",
+    "plots",
+    "questions",
+    "ratios",
+    "spaces",
+)
+_NAMES = {
+    "acquisition": ("decide", "elicit_probability", "elicit_utility"),
+    "campaign": ("maximize", "minimize"),
+    "models": ("GP", "MultiGP"),
+    "numerics": ("InvalidData", "NotPositiveDefinite", "Unsupported", "fixed"),
+    "questions": ("Maximize", "Minimize", "methods"),
+    "spaces": ("Choice", "Integer", "Ordinal", "Real", "Space"),
+}
+_ROOM_OF = {name: room for room, names in _NAMES.items() for name in names}
 
 
 def __getattr__(name: str) -> _typing.Any:
-    if name in _LATER:
+    if name in _ROOMS:
         return _importlib.import_module(f"leadline.{name}")
-    raise AttributeError(f"module 'leadline' has no attribute {name!r}")
+    if name not in _ROOM_OF:
+        raise AttributeError(f"module 'leadline' has no attribute {name!r}")
+    found = getattr(_importlib.import_module(f"leadline.{_ROOM_OF[name]}"), name)
+    globals()[name] = found
+    return found
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_ROOMS, *_ROOM_OF})
 
 
 __all__ = [

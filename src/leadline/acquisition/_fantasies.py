@@ -16,15 +16,15 @@ so that drawing outcomes one call after the other, or for all calls at once, is 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+import scipy
 from jaxtyping import Array, Float
-from scipy.special import ndtri
 
 from leadline.acquisition._utilities import Utility
 from leadline.models import ExactPosterior
@@ -52,7 +52,7 @@ LEAST_VARIANCE = 1e-20
 @lru_cache(maxsize=16)
 def base_samples(n: int, columns: int, seed: int = 0) -> Float[np.ndarray, "n c"]:
     """Standard normal draws, evenly spread; sets with more columns begin with the same ones."""
-    return ndtri(shifted_sobol(np.random.default_rng(seed), n, columns))
+    return scipy.special.ndtri(shifted_sobol(np.random.default_rng(seed), n, columns))
 
 
 class Fantasies(eqx.Module):
@@ -169,7 +169,7 @@ def _noise_draws(rows: int, n: int, seed: int) -> np.ndarray:
     return np.random.default_rng(seed).normal(size=(2, rows, n))
 
 
-@quick_jit
+@partial(quick_jit, once=True)
 def _draw_jit(posterior, x, mask, known, z):
     gp, data = posterior.gp, posterior.rows
     k = data.x.shape[0]
@@ -182,7 +182,7 @@ def _draw_jit(posterior, x, mask, known, z):
     return _finish(posterior, x, mask, factor, whitened)
 
 
-@quick_jit
+@partial(quick_jit, once=True)
 def _draw_incumbent_jit(posterior, x, mask, known, z, draws):
     """Draw the function at the data by Matheron's rule, which needs no factor but the two at hand.
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax.scipy.special import erfcx, ndtr
+from jax.scipy.special import erfcx
 from jaxtyping import Array, Float
 
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -25,31 +25,39 @@ _SQRT_HALF_PI = math.sqrt(0.5 * math.pi)
 _FAR = -100.0
 
 
-def _deficit(z: Array) -> Array:
-    """1 - |z| M(z) for z <= -1, with Mills' ratio M = Phi / phi: then h = phi times the deficit."""
-    tail = jnp.clip(z, _FAR, -1.0)
-    difference = 1.0 + tail * _SQRT_HALF_PI * erfcx(-tail * 0.5**0.5)
+def _log_h_and_slope(z: Array) -> tuple[Array, Array]:
+    """The logarithm of h, and its derivative Phi / h, from one exponential and one Mills' ratio.
+
+    With M = Phi(-|z|) / phi(z): above -1, h = phi + z Phi; below, h = phi times 1 - |z| M.
+    """
+    size = jnp.clip(jnp.abs(z), 0.0, -_FAR)
+    mills = _SQRT_HALF_PI * erfcx(size * 0.5**0.5)
+    log_density = -0.5 * z**2 - _LOG_SQRT_2PI
+    density = jnp.exp(log_density)
+    is_near = z > -1.0
+    below = density * mills
+    probability = jnp.where(z > 0.0, 1.0 - below, below)
+    h = jnp.where(is_near, density + jnp.maximum(z, -1.0) * probability, 1.0)
     # The difference loses its digits to cancellation where z is large; its series does not.
     inverse = 1.0 / jnp.minimum(z, -1.0) ** 2
     series = inverse * (1.0 - inverse * (3.0 - inverse * (15.0 - 105.0 * inverse)))
-    return jnp.where(z < _FAR, series, difference)
+    deficit = jnp.where(is_near, 1.0, jnp.where(z < _FAR, series, 1.0 - size * mills))
+    value = jnp.where(is_near, jnp.log(h), log_density + jnp.log(deficit))
+    far = (1.0 - deficit) / (deficit * jnp.maximum(-z, 1.0))
+    return value, jnp.where(is_near, probability / h, far)
 
 
 @jax.custom_jvp
 def log_h(z: Float[Array, ...]) -> Float[Array, ...]:
     """The logarithm of h(z) = phi(z) + z Phi(z), for every finite z."""
-    near = jnp.maximum(z, -1.0)
-    density = jnp.exp(-0.5 * near**2 - _LOG_SQRT_2PI)
-    far = -0.5 * z**2 - _LOG_SQRT_2PI + jnp.log(_deficit(z))
-    return jnp.where(z > -1.0, jnp.log(density + near * ndtr(near)), far)
+    return _log_h_and_slope(z)[0]
 
 
 @log_h.defjvp
 def _log_h_jvp(primals, tangents):
     (z,), (dz,) = primals, tangents
-    value, deficit = log_h(z), _deficit(z)
-    far = (1.0 - deficit) / (deficit * jnp.maximum(-z, 1.0))
-    return value, dz * jnp.where(z > -1.0, ndtr(z) * jnp.exp(-value), far)
+    value, slope = _log_h_and_slope(z)
+    return value, dz * slope
 
 
 def log_expected_excess(mean: Any, std: Any, threshold: Any) -> Array:

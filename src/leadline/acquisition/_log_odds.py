@@ -12,7 +12,6 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from leadline.acquisition._acquisition import Acquisition, single_points
-from leadline.ratios import FittedClassifier
 
 
 def centered(rows: Any) -> Any:
@@ -24,14 +23,14 @@ class LogOdds(Acquisition):
     """The log odds of label 1 at one point; of a classifier that is a JAX program.
 
     Attributes:
-        classifier: fitted to rows from -1 to 1 (`centered`).
+        classifier: of `leadline.ratios`, fitted to rows from -1 to 1 (`centered`).
     """
 
-    classifier: FittedClassifier
+    classifier: Any
     logarithmic: ClassVar[bool] = True
 
     @staticmethod
-    def of(classifier: FittedClassifier) -> LogOdds:
+    def of(classifier: Any) -> LogOdds:
         """Of any fitted classifier."""
         return (LogOdds if classifier.traceable else HostLogOdds)(classifier)
 

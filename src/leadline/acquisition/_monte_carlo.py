@@ -200,9 +200,12 @@ class LogMonteCarlo(MonteCarlo):
 
 def best_of(worth: Float[Array, "c ..."], start: Any) -> Float[Array, ...]:
     """What the best of the columns has reached; `start` if there are none."""
-    if worth.shape[0] == 0:  # a maximum of nothing has no derivative in forward mode
-        return jnp.full(worth.shape[1:], start)
-    return jnp.maximum(jnp.max(worth, axis=0), start)
+    best = jnp.full(worth.shape[1:], start)
+    for column in worth:
+        # The gradient of a maximum over an axis looks for entries that equal it. If the compiler
+        # computes them twice and rounds differently there is none, and the gradient is 0 / 0.
+        best = jnp.where(column <= best, best, column)
+    return best
 
 
 def added_worth(worth: Float[Array, "c ..."], start: Any, first: int = 0) -> Float[Array, ...]:

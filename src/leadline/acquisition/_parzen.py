@@ -13,8 +13,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from jaxtyping import Bool, Float
-from scipy.special import logsumexp, ndtr, ndtri
 
 from leadline.spaces import Space
 
@@ -46,8 +46,8 @@ class Parzen(NamedTuple):
         """Random rows of points."""
         which = rng.choice(len(self.log_weight), size=n, p=np.exp(self.log_weight))
         center, width = self.center[which], self.width[which]
-        low, high = ndtr(-center / width), ndtr((1.0 - center) / width)
-        rows = center + width * ndtri(low + rng.random(center.shape) * (high - low))
+        low, high = scipy.special.ndtr(-center / width), scipy.special.ndtr((1.0 - center) / width)
+        rows = center + width * scipy.special.ndtri(low + rng.random(center.shape) * (high - low))
         # The highest of its log share and Gumbel noise is an option drawn by its share.
         chances = self.log_share[which] + rng.gumbel(size=center.shape)
         rows = _with_options(self.space, np.where(numbers(self.space), rows, chances))
@@ -56,12 +56,14 @@ class Parzen(NamedTuple):
     def log_density(self, rows: Float[np.ndarray, "n columns"]) -> Float[np.ndarray, " n"]:
         """The logarithm of the density, of the parameters that exist in each row."""
         rows = _with_options(self.space, rows)
-        inside = ndtr((1.0 - self.center) / self.width) - ndtr(-self.center / self.width)
+        inside = scipy.special.ndtr((1.0 - self.center) / self.width) - scipy.special.ndtr(
+            -self.center / self.width
+        )
         t = (rows[:, None] - self.center) / self.width
         log_normal = -0.5 * (t**2 + np.log(2.0 * np.pi)) - np.log(self.width * inside)
         log_parts = np.where(numbers(self.space), log_normal, rows[:, None] * self.log_share)
         log_parts = np.where(self.space.active(rows)[:, None], log_parts, 0.0)
-        return np.asarray(logsumexp(log_parts.sum(axis=2) + self.log_weight, axis=1))
+        return np.asarray(scipy.special.logsumexp(log_parts.sum(axis=2) + self.log_weight, axis=1))
 
 
 def parzen(space: Space, rows: Float[np.ndarray, "n columns"]) -> Parzen:

@@ -61,12 +61,15 @@ def run(
         if journal is not options.journal:
             stack.callback(journal.close)
         journal.open(question.settings())
+        stack.callback(question.close)
         stack.callback(journal.release)
         # Leaves before the journal: a call is not free for others while we may still run it.
         pool = open_pool(options, f)
         stack.callback(pool.close)
         progress = stack.enter_context(open_progress(options.progress, options.budget))
-        loop = Loop(question, Calls(f, pool), journal, options, worth_asking, progress)
+        calls = Calls(f, pool)
+        question.expect(options.budget, options.batch or calls.free)
+        loop = Loop(question, calls, journal, options, worth_asking, progress)
         stack.callback(loop.settle)
         try:
             loop.run()

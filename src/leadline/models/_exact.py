@@ -33,6 +33,7 @@ from leadline.numerics import (
     DataScale,
     InvalidData,
     Parameterized,
+    add_to_diagonal,
     as_choice,
     as_rows,
     as_targets,
@@ -54,6 +55,7 @@ from leadline.numerics import (
     row_mask,
     solve_factored,
     solve_lower,
+    solve_stored,
 )
 from leadline.paths import observed_draws
 
@@ -100,8 +102,7 @@ class GP(Parameterized):
         mask = rows.mask
         k = self.kernel(rows.x, rows.x) * (mask[:, None] * mask[None, :])
         noise = mask * (self.row_noise(rows.x) + rows.var) + (1.0 - mask)
-        diagonal = jnp.arange(k.shape[0])
-        return k.at[diagonal, diagonal].add(noise)  # in place: no second matrix for the diagonal
+        return add_to_diagonal(k, noise)
 
     def residual(self, rows: Rows) -> Float[Array, " n"]:
         """Targets minus the mean function; zero in padded rows."""
@@ -171,8 +172,9 @@ class GP(Parameterized):
                 return self.condition(x, y, var)
             u = search.free(best_coordinates(log_evidence, self, rows, search))
             with blas_threads_for(rows.x.shape[0]):
-                gp, *found = jax.block_until_ready(_condition_at_jit(self, u, rows))
+                leaves, *found = jax.block_until_ready(_condition_at_jit(self, u, rows))
             require_factor(found[0], "covariance matrix of the data", _CAUSE, x.shape[0])
+            gp = jax.tree.unflatten(jax.tree.structure(self), leaves)
             return ExactPosterior(gp, rows, *found)
         if priors is None:
             raise InvalidData(
@@ -306,10 +308,10 @@ def _condition(gp: GP, rows: Rows) -> tuple[Array, Array, Array]:
     return factor, weights, log_density_factored(factor, residual, weights, rows.mask)
 
 
-def _condition_at(gp: GP, u: Any, rows: Rows) -> tuple[GP, Array, Array, Array]:
-    """The process with the free coordinates `u`, and what `_condition` finds for it."""
+def _condition_at(gp: GP, u: Any, rows: Rows) -> tuple[list[Any], Array, Array, Array]:
+    """The leaves of the process with the free coordinates `u`, and what `_condition` finds."""
     gp = from_free(gp, u)
-    return gp, *_condition(gp, rows)
+    return jax.tree.leaves(gp), *_condition(gp, rows)
 
 
 def _condition_each(gps: GP, rows: Rows) -> ExactPosterior:
@@ -352,7 +354,7 @@ def _extend(post: ExactPosterior, new: Rows, n: Array) -> tuple[Rows, Array, Arr
     strip = jax.lax.dynamic_update_slice(below, corner, (jnp.zeros_like(n), n))
     factor = put(post.factor, strip, n, axis=0)
     residual = gp.residual(rows)
-    weights = solve_factored(factor, residual)
+    weights = solve_stored(factor, residual[:, None])[:, 0]
     return rows, factor, weights, log_density_factored(factor, residual, weights, rows.mask)
 
 
@@ -361,8 +363,8 @@ def _leave_one_out(post: ExactPosterior) -> tuple[Array, Array]:
     return post.rows.y - post.weights / precision, 1.0 / precision
 
 
-_condition_jit = quick_jit(_condition)
-_condition_at_jit = quick_jit(_condition_at)
+_condition_jit = quick_jit(_condition, once=True)
+_condition_at_jit = quick_jit(_condition_at, once=True)
 _condition_each_jit = eqx.filter_jit(_condition_each)
-_extend_jit = eqx.filter_jit(_extend)
-_leave_one_out_jit = eqx.filter_jit(_leave_one_out)
+_extend_jit = quick_jit(_extend, once=True)
+_leave_one_out_jit = quick_jit(_leave_one_out, once=True)

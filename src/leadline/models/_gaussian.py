@@ -12,6 +12,7 @@ here. Queries are padded and cut outside the programs, of which there are a few 
 from __future__ import annotations
 
 import abc
+from functools import partial
 from typing import Any, ClassVar, NamedTuple
 
 import equinox as eqx
@@ -22,7 +23,7 @@ from jaxtyping import Array, Float
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
 from leadline.models._queries import answer_queries
-from leadline.numerics import as_rows, blas_threads_for, bucket, is_traced, pad_rows
+from leadline.numerics import as_rows, blas_threads_for, bucket, is_traced, pad_rows, quick_jit
 
 
 class Projection(NamedTuple):
@@ -124,11 +125,11 @@ def _posterior_covariance(prior: Array, a: Projection, b: Projection) -> Array:
     return cov + a.restored.T @ b.restored
 
 
-@eqx.filter_jit
+@partial(quick_jit, once=True)
 def _marginals_jit(post: GaussianPosterior, xs: Any, noise: bool) -> tuple[Array, Array]:
     return post.marginal_moments(xs, noise)
 
 
-@eqx.filter_jit
+@partial(quick_jit, once=True)
 def _joint_jit(post: GaussianPosterior, xs: Any) -> tuple[Array, Array]:
     return post.joint_moments(xs)

@@ -18,9 +18,9 @@ Notation: `v (p,)` scaled free coordinates, `u = center + unit * v`, `r` starts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
 from typing import Any, NamedTuple
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -231,7 +231,7 @@ def _run(
 ) -> Minima:
     with blas_threads_for(data.mask.shape[0]):
         found = minimize_bounded(
-            _objective(evidence),
+            _MinusLogJoint(evidence),
             search.arguments(module, data),
             starts,
             search.lower,
@@ -250,7 +250,10 @@ def log_joint(evidence: Callable[[Any, Any], Array], v: Array, args: Any) -> Arr
     return evidence(from_free(module, center + unit * v), data) - penalty
 
 
-@cache
-def _objective(evidence: Callable[[Any, Any], Array]) -> Callable[[Array, Any], Array]:
-    """Minus the log joint; one object per evidence, so that it compiles once."""
-    return lambda v, args: -log_joint(evidence, v, args)
+class _MinusLogJoint(eqx.Module):
+    """Minus the log joint, under an evidence."""
+
+    evidence: Callable[[Any, Any], Array] = eqx.field(static=True)
+
+    def __call__(self, v: Array, args: Any) -> Array:
+        return -log_joint(self.evidence, v, args)

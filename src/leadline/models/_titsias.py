@@ -45,6 +45,7 @@ from leadline.numerics import (
     blas_threads_for,
     is_traced,
     positive,
+    quick_jit,
     require_factor,
     solve_lower,
 )
@@ -231,4 +232,4 @@ def _condition(gp: Titsias, rows: Rows) -> TitsiasPosterior:
     )
 
 
-_condition_jit = eqx.filter_jit(_condition)
+_condition_jit = quick_jit(_condition, once=True)

@@ -3,6 +3,7 @@
 from leadline.numerics._bessel import bessel_profile
 from leadline.numerics._bfgs import Minima, minimize_bounded, minimize_together
 from leadline.numerics._cholesky import (
+    add_to_diagonal,
     cholesky,
     extend_cholesky,
     inverse_factored,
@@ -10,8 +11,9 @@ from leadline.numerics._cholesky import (
     require_factor,
     solve_factored,
     solve_lower,
+    solve_stored,
 )
-from leadline.numerics._compilation import enable_compilation_cache, quick_jit
+from leadline.numerics._compilation import enable_compilation_cache
 from leadline.numerics._conjugate_gradients import ConjugateGradientsInfo, conjugate_gradients
 from leadline.numerics._display import shorten, show
 from leadline.numerics._distance import squared_distance
@@ -27,7 +29,7 @@ from leadline.numerics._inputs import (
     did_you_mean,
     is_traced,
 )
-from leadline.numerics._keys import numbered_key, split_key
+from leadline.numerics._keys import numbered_key, seed_key, split_key
 from leadline.numerics._lanczos import LogdetEstimate, lanczos_logdet
 from leadline.numerics._log_density import gaussian_log_density, log_density_factored
 from leadline.numerics._padding import bucket, pad_rows, power_of_two, row_mask
@@ -47,6 +49,7 @@ from leadline.numerics._parameters import (
 )
 from leadline.numerics._pivoted_cholesky import pivoted_cholesky
 from leadline.numerics._preconditioner import WoodburyPreconditioner, woodbury_preconditioner
+from leadline.numerics._programs import forget_programs, quick_jit
 from leadline.numerics._progress import Silence, open_progress
 from leadline.numerics._quantiles import gamma_quantile, normal_quantile
 from leadline.numerics._quasirandom import (
@@ -56,10 +59,14 @@ from leadline.numerics._quasirandom import (
     sobol,
     sobol_normal,
 )
+from leadline.numerics._rehearsal import rehearsing
 from leadline.numerics._small_cholesky import small_cholesky
 from leadline.numerics._starts import spread_best
 from leadline.numerics._threads import blas_threads_for
 from leadline.numerics._trigonometry import sine_and_cosine
+
+# Before anything is compiled.
+enable_compilation_cache()
 
 __all__ = [
     "ConjugateGradientsInfo",
@@ -74,6 +81,7 @@ __all__ = [
     "Silence",
     "Unsupported",
     "WoodburyPreconditioner",
+    "add_to_diagonal",
     "as_bounds",
     "as_choice",
     "as_labels",
@@ -91,6 +99,7 @@ __all__ = [
     "enable_compilation_cache",
     "extend_cholesky",
     "fixed",
+    "forget_programs",
     "free_slots",
     "from_free",
     "gamma_quantile",
@@ -113,8 +122,10 @@ __all__ = [
     "power_of_two",
     "quick_jit",
     "real",
+    "rehearsing",
     "require_factor",
     "row_mask",
+    "seed_key",
     "shifted_sobol",
     "shorten",
     "show",
@@ -125,6 +136,7 @@ __all__ = [
     "sobol_normal",
     "solve_factored",
     "solve_lower",
+    "solve_stored",
     "split_key",
     "spread_best",
     "squared_distance",

@@ -23,7 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from leadline.numerics._compilation import quick_jit
+from leadline.numerics._programs import quick_jit
 
 _ARMIJO = 1e-4
 _SHORTEST = 1e-10

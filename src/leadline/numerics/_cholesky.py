@@ -35,6 +35,16 @@ def _factor(a: Float[Array, "n n"]) -> Float[Array, "n n"]:
     return jax.lax.linalg.cholesky(a, symmetrize_input=False)
 
 
+def add_to_diagonal(a: Float[Array, "n n"], d: Float[Array, " n"]) -> Float[Array, "n n"]:
+    """The matrix with `d` added to its diagonal, entry by entry.
+
+    The compiler makes that part of whatever comes before it; an update in place would be a loop of
+    its own over the diagonal.
+    """
+    rows = jnp.arange(a.shape[0])
+    return jnp.where(rows[:, None] == rows, a + d[:, None], a)
+
+
 def cholesky(
     a: Float[Array, "n n"],
     mask: Float[Array, " n"] | None = None,
@@ -56,19 +66,18 @@ def cholesky(
 
 @jax.custom_jvp
 def _jittered(a: Float[Array, "n n"], unit: Float[Array, " n"]) -> Float[Array, "n n"]:
-    diagonal = jnp.diag_indices(a.shape[0])
-
+    # A loop that holds the only factorization there is: a second one would compile once more.
     def failed(state):
         level, l = state
+        # The last entry of a failed factor is NaN: LAPACK's answer is blanked out as a whole.
         return jnp.isnan(l[-1, -1]) & (level <= LAST_JITTER)
 
-    def retry(state):
+    def attempt(state):
         level, _ = state
-        return 10.0 * level, _factor(a.at[diagonal].add(level * unit))
+        l = _factor(add_to_diagonal(a, level * unit))
+        return jnp.maximum(10.0 * level, 0.99 * FIRST_JITTER), l
 
-    # The last entry of a failed factor is NaN: LAPACK's answer is blanked out as a whole.
-    _, l = jax.lax.while_loop(failed, retry, (jnp.asarray(0.99 * FIRST_JITTER), _factor(a)))
-    return l
+    return jax.lax.while_loop(failed, attempt, (jnp.asarray(0.0), jnp.full_like(a, jnp.nan)))[1]
 
 
 @_jittered.defjvp
@@ -104,6 +113,19 @@ def solve_lower(l: Float[Array, "n n"], b: Float[Array, "n ..."]) -> Float[Array
 def solve_factored(l: Float[Array, "n n"], b: Float[Array, "n ..."]) -> Float[Array, "n ..."]:
     """Solve `l l^T z = b`."""
     return jax.scipy.linalg.cho_solve((l, True), b)
+
+
+def solve_stored(
+    l: Float[Array, "n n"], b: Float[Array, "n m"], *, both: bool = True
+) -> Float[Array, "n m"]:
+    """Solve `l l^T z = b`, or `l z = b`, for few columns and a factor that is not computed here.
+
+    LAPACK wants the columns of a matrix together. Those of a factor that a program is given lie
+    apart, and the compiler makes a copy that costs ten solves; its transpose is as LAPACK wants it.
+    """
+    upper = {"left_side": True, "lower": False}
+    z = jax.lax.linalg.triangular_solve(l.T, b, transpose_a=True, **upper)
+    return jax.lax.linalg.triangular_solve(l.T, z, **upper) if both else z
 
 
 def log_determinant(l: Float[Array, "n n"]) -> Float[Array, ""]:
@@ -154,5 +176,5 @@ def extend_cholesky(
     Returns the rows under `l` and the new lower-triangular corner (Naiff 2019, section 3.6). What
     is left of `block` may be rounding error only, so jitter is measured by `block` itself.
     """
-    rows = solve_lower(l, cross).T
+    rows = solve_stored(l, cross, both=False).T
     return rows, cholesky(block - rows @ rows.T, mask, jnp.diagonal(block))

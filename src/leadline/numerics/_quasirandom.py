@@ -78,6 +78,6 @@ def generator(seed: int | Array) -> np.random.Generator:
     """A generator from an integer, or from the bits of a JAX key."""
     if isinstance(seed, int | np.integer):
         return np.random.default_rng(int(seed))
-    if jnp.issubdtype(seed.dtype, jax.dtypes.prng_key):
-        seed = key_bits(seed)
-    return np.random.default_rng(np.asarray(seed).ravel().tolist())
+    typed = jnp.issubdtype(seed.dtype, jax.dtypes.prng_key)
+    bits = key_bits(seed) if typed else np.asarray(seed)
+    return np.random.default_rng(bits.ravel().tolist())

@@ -17,6 +17,8 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
+from leadline.numerics._rehearsal import rehearsal_pool
+
 _LARGE = 4096
 
 _limiting = threading.Lock()
@@ -36,7 +38,8 @@ def blas_threads_for(rows: int) -> Iterator[None]:
 
     The body must wait for its results (`jax.block_until_ready`), or they are computed outside.
     """
-    if rows >= _LARGE or not _limiting.acquire(blocking=False):
+    # In a rehearsal nothing is computed, and the user's code may be running.
+    if rows >= _LARGE or rehearsal_pool() is not None or not _limiting.acquire(blocking=False):
         yield
         return
     try:

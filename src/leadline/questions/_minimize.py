@@ -10,7 +10,7 @@ all at most 0. A checked value is the list [value, c1, c2, ...] then, and a floa
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,6 +23,7 @@ from leadline.questions._optimum import Optimum
 from leadline.questions._question import Exhausted, Question
 from leadline.questions.methods import BORE, GP, LFBO, TPE, Method, Random, Seen, Thompson
 from leadline.questions.methods._method import unseen
+from leadline.questions.methods._scenes import Prospect, scenes
 
 METHODS: dict[str, type[Method]] = {
     kind.name: kind for kind in (GP, Thompson, BORE, LFBO, TPE, Random)
@@ -137,6 +138,7 @@ class Minimize(Question):
     def propose(self) -> Asked:
         """The next ask: of the design as long as it is not complete, then of the method."""
         seen, key = self.seen(), self.key()
+        self._prepare(seen)
         if self._designs(seen):
             row, state, notes = self._design_row(seen, key), {}, {}
         else:
@@ -144,11 +146,13 @@ class Minimize(Question):
             row, state, notes = (None, {}, {}) if found is None else found
         if row is None:
             raise Exhausted(f"All {len(self._trials)} points of the space have been asked.")
+        self._rehearsals.asked()
         return Asked(len(self._trials), self.space.decode(row[None])[0], state, notes)
 
     def propose_batch(self, n: int) -> list[Asked]:
         """The next `n` asks: together if the method can, else each beside those before it."""
         seen = self.seen()
+        self._prepare(seen, n)
         if n < 2 or not self.method.together or self.constraints or self._designs(seen):
             return super().propose_batch(n)
         found = self.method.suggest_together(self.space, seen, self._state, self.key(), n)
@@ -165,6 +169,19 @@ class Minimize(Question):
         """Whether the next point is one of the design."""
         design, started = self.method.design(self.space), len(seen.x) + len(seen.running)
         return started < design or bool(design and len(seen.x) < _LEAST_DATA)
+
+    def _prepare(self, seen: Seen, n: int = 1) -> None:
+        """Have programs made that coming asks need."""
+        at_once = max(self._at_once, n, 1 + len(seen.running))
+        patient = self._rehearsals.patient()
+        known = Prospect(len(seen.x), self._calls, at_once, self.constraints, patient)
+        for name, act in scenes(self.method, self.space, known):
+            self._rehearsals.rehearse((self._kind, self.constraints, name), act)
+
+    @cached_property
+    def _kind(self) -> str:
+        """What tells asks apart that need other programs, besides their size."""
+        return repr((self.method.settings(), self.space.describe()))
 
     def seen(self) -> Seen:
         """What the method may know: the trials as rows, with larger values better."""

@@ -13,15 +13,16 @@ from __future__ import annotations
 import abc
 import copy
 import dataclasses
+import math
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-import jax
 import numpy as np
 from jaxtyping import Array
 
-from leadline.numerics import InvalidData, numbered_key
+from leadline.numerics import InvalidData, numbered_key, seed_key
 from leadline.questions._events import Asked, Event, Failed, Given, Told
+from leadline.questions._rehearsals import Rehearsals
 from leadline.questions._trial import Trial
 from leadline.spaces import Space, as_space
 
@@ -45,10 +46,12 @@ class Question(abc.ABC):
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
             raise InvalidData(f"seed must be a whole number that is not negative, got {seed!r}.")
         self.seed = int(seed)
-        self._root = jax.random.key(self.seed)
+        self._root = seed_key(self.seed)
         self._trials: list[Trial] = []
         self._rows: list[np.ndarray] = []
         self._state: Mapping[str, np.ndarray] = {}
+        self._rehearsals = Rehearsals()
+        self._calls, self._at_once = math.inf, 1
 
     @abc.abstractmethod
     def propose(self) -> Asked:
@@ -77,6 +80,14 @@ class Question(abc.ABC):
     def headline(self) -> str:
         """What is known now, in a few words."""
         return ""
+
+    def expect(self, calls: int, at_once: int) -> None:
+        """Say how many calls there will be, and how many at once, so that asks can be prepared."""
+        self._calls, self._at_once = calls, at_once
+
+    def close(self) -> None:
+        """End what runs in the background. The question can be asked on, and starts it again."""
+        self._rehearsals.close()
 
     @property
     def trials(self) -> tuple[Trial, ...]:

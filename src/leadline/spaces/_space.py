@@ -6,6 +6,7 @@ between points and rows, see `_parameter`.
 
 from __future__ import annotations
 
+import copy
 import json
 from collections.abc import Callable, Mapping
 from functools import cached_property
@@ -79,6 +80,14 @@ class Space:
         self.columns = stops[-1]
         self.continuous = np.repeat([isinstance(p, Real) for p in self._parameters], self.widths)
         self.continuous.setflags(write=False)
+
+    def without_constraint(self) -> Space:
+        """The same space, with every point of it allowed."""
+        if self.constraint is None:
+            return self
+        free = copy.copy(self)
+        free.constraint = None
+        return free
 
     def encode(self, points: Any) -> Float[np.ndarray, "n columns"]:
         """The rows of points, which are checked: a list of them, or an array (n, dim) in a box."""

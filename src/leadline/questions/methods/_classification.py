@@ -37,7 +37,6 @@ from leadline.questions.methods._labels import (
 )
 from leadline.questions.methods._method import Method, Seen, Suggestion, unseen
 from leadline.questions.methods._surrogate import check_design, design_size
-from leadline.ratios import MLP, Classifier, Scikit, as_classifier, classifier_settings
 from leadline.spaces import Space
 
 # Candidates are drawn around this part of the calls, the best, and around so many at least.
@@ -76,6 +75,8 @@ class Classification(Method):
     initial: int | None = None
 
     def __post_init__(self):
+        from leadline.ratios import MLP, Scikit, as_classifier  # only who classifies needs them
+
         classifier = MLP(members=_MEMBERS, bootstrap=True)
         if not isinstance(self.classifier, str) or self.classifier != MLP.name:
             classifier = as_classifier(self.classifier)
@@ -127,6 +128,8 @@ class Classification(Method):
 
     def settings(self):
         """The method's name and settings, as JSON values."""
+        from leadline.ratios import classifier_settings
+
         fields = {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}
         own = {
             "classifier": classifier_settings(self.classifier),
@@ -136,7 +139,6 @@ class Classification(Method):
 
     def _learn(self, seen: Seen, gamma: float, state: Mapping[str, np.ndarray], key: Array) -> Any:
         """The classifier fitted to what has been seen."""
-        classifier: Classifier = self.classifier
         w = np.ones(len(seen.y))
         if "running" in state:
             known = _known(seen, int(state["rows"]), state["running"])
@@ -146,7 +148,7 @@ class Classification(Method):
         x, z = np.concatenate([x, others]), np.append(z, np.zeros(len(others)))
         w = np.append(w, np.ones(len(others)))
         earlier = {name: a for name, a in state.items() if name not in _OWN} or None
-        return classifier.fit(centered(x), z, w, key=key, state=earlier)
+        return self.classifier.fit(centered(x), z, w, key=key, state=earlier)
 
 
 def _anything(space: Space, seen: Seen, key: Array) -> Suggestion | None:

@@ -90,6 +90,8 @@ class GP(Method):
 
     name: ClassVar[str] = "gp"
     foresees: ClassVar[bool] = True
+    # Against the larger the noise that a rehearsal makes up is negligible, against the smaller not.
+    spreads: ClassVar[tuple[float, ...]] = (1e3, 1.0)
 
     def __post_init__(self):
         as_choice(self.acquisition, tuple(CHOICES), "acquisition")

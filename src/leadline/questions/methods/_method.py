@@ -61,10 +61,13 @@ class Method(abc.ABC):
     Attributes:
         name: what users call it.
         foresees: whether its suggestions note the `expected_improvement` of the call.
+        spreads: of the values with which its asks are rehearsed, the likeliest first, where they
+            are worth it: where they need programs that take time to make.
     """
 
     name: ClassVar[str]
     foresees: ClassVar[bool] = False
+    spreads: ClassVar[tuple[float, ...]] = ()
 
     @property
     def constrained(self) -> bool:

@@ -15,11 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
+from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
-from scipy.special import ndtri
 
 from leadline.kernels import PartlyAdditive
 from leadline.models import GP as Process
@@ -116,8 +116,13 @@ def half_ranked(
     counts = np.bincount(which)
     ranks = np.cumsum(counts) - 0.5 * counts
     bent = y.copy()
-    bent[worse] = middle + spread * ndtri(0.5 * ranks / worse.sum())[which]
+    bent[worse] = middle + spread * _normal_quantiles(0.5 * ranks / worse.sum())[which]
     return bent
+
+
+def _normal_quantiles(p: np.ndarray) -> np.ndarray:
+    """Without SciPy's special functions, which take a tenth of a second to load."""
+    return np.array([NormalDist().inv_cdf(each) for each in p.tolist()])
 
 
 def signed_logarithm(c: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
@@ -150,5 +155,5 @@ def _hyper_parameters(gp: Any) -> dict[str, np.ndarray]:
 
 def _process(state: Mapping[str, Any]) -> Any:
     """The process with the hyper-parameters of a state."""
-    kernel = state["variance"] * PartlyAdditive(state["lengthscale"], state["share"])
+    kernel = state["variance"] * PartlyAdditive(state["lengthscale"], state["share"], extent=1.0)
     return Process(kernel, mean=state["mean"], noise=state["noise"])

@@ -58,6 +58,7 @@ class Thompson(Method):
     noise: float | None = None
 
     name: ClassVar[str] = "thompson"
+    spreads: ClassVar[tuple[float, ...]] = (1.0,)
 
     def __post_init__(self):
         as_choice(self.draws, _DRAWS, "draws")

@@ -32,8 +32,9 @@ class Place:
 
     def journal(self, settings: dict[str, Any] = SETTINGS, **options: Any) -> Any:
         journal = self.make(**options)
-        journal.open(settings)
+        # One that cannot be opened must be closed too.
         self.made.append(journal)
+        journal.open(settings)
         return journal
 
 

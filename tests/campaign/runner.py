@@ -6,6 +6,7 @@ The answer is printed as JSON.
 import functools
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -30,6 +31,12 @@ def noted(log, x):
     return float(x[0])
 
 
+def hear_interrupts():
+    """Let Ctrl-C interrupt: a shell that starts something in the background makes it deaf."""
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 def _note(log, what):
     with open(log, "a") as file:
         file.write(f"{what}\n")
@@ -47,6 +54,7 @@ def main(case, journal, log):
     """Run a campaign and print its trials."""
     from leadline.campaign import minimize
 
+    hear_interrupts()
     f, options = CASES[case]
     answer = minimize(
         functools.partial(f, log),

@@ -10,12 +10,21 @@ import time
 from pathlib import Path
 
 import pytest
+from tests.campaign.runner import hear_interrupts
 from tests.campaign.toys import Toy, history, replayed
 
 from leadline.campaign import CampaignOptions, MemoryJournal, minimize, run
 from leadline.campaign._interrupts import uninterrupted
 
 ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(autouse=True, scope="module")
+def hearing():
+    before = signal.getsignal(signal.SIGINT)
+    hear_interrupts()
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 def campaign(question, f, budget, **options):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.cluster.vq
 import scipy.optimize
+from tests.compiling import as_users_compile
 
 from leadline.dynamics import FitzHughNagumo
 from leadline.kernels import Matern52
@@ -88,6 +89,7 @@ def test_a_sparse_model_predicts_increments(posteriors):
 
 
 @pytest.mark.slow
+@as_users_compile
 def test_a_sparse_model_rests_where_the_neuron_does(posteriors):
     """Check: wilson S14.6, second half: from exact increments, within 0.05.
 

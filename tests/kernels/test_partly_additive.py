@@ -89,3 +89,45 @@ def test_short_length_scales_do_not_overflow(lengthscale):
     np.testing.assert_allclose(kernel(x, x), expected, rtol=1e-10, atol=1e-13)
     slope = np.mean(scaled**2 * (1.0 + scaled) / 3.0 * np.exp(-scaled), axis=2) / lengthscale
     np.testing.assert_allclose(jax.grad(total)(lengthscale), slope.sum(), rtol=1e-8)
+
+
+def test_with_a_known_extent_it_is_the_same_kernel():
+    known = PartlyAdditive(LENGTHSCALE, 0.4, extent=1.0)
+    plain = PartlyAdditive(LENGTHSCALE, 0.4)
+    np.testing.assert_allclose(known(X, Y), plain(X, Y), rtol=1e-13)
+
+    def total(kernel, lengthscale, x):
+        return jnp.sum(jnp.sin(kernel(lengthscale)(x, Y)))
+
+    def made(extent):
+        return lambda lengthscale: PartlyAdditive(lengthscale, 0.4, extent=extent)
+
+    slopes = [
+        jax.grad(total, argnums=(1, 2))(made(extent), jnp.asarray(LENGTHSCALE), jnp.asarray(X))
+        for extent in (1.0, None)
+    ]
+    for ours, theirs in zip(*slopes, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+def test_with_a_known_extent_nothing_overflows():
+    """Length scales below a floor count as the floor: corners of the cube are the furthest."""
+    corners = np.array([[0.0, 0.0, 0.0], [1.0, 1.0, 1.0], [0.0, 1.0, 0.0], [0.5, 0.5, 0.5]])
+    floor = np.sqrt(5.0 * 3) / 300.0
+    for lengthscale in (1e-9, 0.9 * floor):
+        found = np.asarray(PartlyAdditive(lengthscale, 0.5, extent=1.0)(corners, corners))
+        expected = np.asarray(PartlyAdditive(floor, 0.5)(corners, corners))
+        np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-300)
+    for extent in (0.0, -1.0, np.inf, np.nan):
+        with pytest.raises(ValueError, match="extent"):
+            PartlyAdditive(1.0, 0.5, extent=extent)
+
+
+def test_the_program_does_not_grow_with_the_columns():
+    def lines(d):
+        x = jax.ShapeDtypeStruct((8, d), np.float64)
+        kernel = PartlyAdditive(np.ones(d), 0.5, extent=1.0)
+        slope = jax.jit(jax.grad(lambda x: jnp.sum(kernel(x, x))))
+        return slope.lower(x).as_text().count("\n")
+
+    assert lines(3) == lines(40)

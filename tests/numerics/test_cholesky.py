@@ -9,6 +9,7 @@ import pytest
 
 from leadline.numerics import (
     NotPositiveDefinite,
+    add_to_diagonal,
     cholesky,
     extend_cholesky,
     inverse_factored,
@@ -16,6 +17,7 @@ from leadline.numerics import (
     require_factor,
     solve_factored,
     solve_lower,
+    solve_stored,
 )
 
 factorize = jax.jit(cholesky)
@@ -158,3 +160,21 @@ def test_gradient_of_the_factor_is_that_of_jax():
 
     found, wanted = jax.jit(jax.grad(ours))(a), jax.jit(jax.grad(plain))(a)
     np.testing.assert_allclose(found, wanted, rtol=1e-10, atol=1e-12)
+
+
+def test_solves_against_a_stored_factor_are_the_same():
+    rng = np.random.default_rng(3)
+    l = np.tril(rng.normal(size=(7, 7))) + 4.0 * np.eye(7)
+    b = rng.normal(size=(7, 2))
+    stored = jax.device_put((l, b))
+    np.testing.assert_allclose(solve_stored(*stored), np.linalg.solve(l @ l.T, b), rtol=1e-12)
+    half = solve_stored(*stored, both=False)
+    np.testing.assert_allclose(half, np.linalg.solve(l, b), rtol=1e-12)
+
+
+def test_adding_to_the_diagonal():
+    a, d = np.arange(9.0).reshape(3, 3), np.array([1.0, -2.0, 0.5])
+    given = jax.device_put((a, d))
+    np.testing.assert_array_equal(add_to_diagonal(*given), a + np.diag(d))
+    slope = jax.grad(lambda a, d: jnp.sum(add_to_diagonal(a, d) ** 2), argnums=1)(*given)
+    np.testing.assert_allclose(slope, 2 * (np.diag(a) + d))

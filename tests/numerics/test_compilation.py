@@ -6,12 +6,11 @@ import contextlib
 from pathlib import Path
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from leadline.numerics import _compilation, enable_compilation_cache, quick_jit
-from leadline.numerics._compilation import _quick_options
+from leadline.numerics import _compilation, enable_compilation_cache
+from leadline.numerics._compilation import _known, compiler_options, known_options
 
 FOLDER, SECONDS = "jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs"
 VARIABLES = ("JAX_COMPILATION_CACHE_DIR", "JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS")
@@ -78,24 +77,29 @@ def test_no_cache_where_nothing_can_be_written(untouched, monkeypatch):
     assert settings()[0] is None
 
 
-def test_a_quick_program_is_the_same_program(compilations):
-    program = quick_jit(lambda x, n: jnp.sin(x) * n)
-    one, other = jax.device_put((np.arange(3.0), np.ones(3)))
-    np.testing.assert_allclose(program(one, 2), 2 * np.sin(np.arange(3.0)), rtol=1e-15)
-    before = compilations[0]
-    program(other, 2)
-    assert compilations[0] == before
+def test_small_programs_without_loops_are_compiled_with_little_optimization():
+    level = "xla_backend_optimization_level"
+    small, large = np.zeros((64, 64)), np.zeros((128, 64))
+    assert compiler_options([small], once=True)[level] == 0
+    assert level not in compiler_options([small], once=False)
+    assert level not in compiler_options([small, large], once=True)
+    assert level in compiler_options([], once=True)
 
 
-def test_a_compiler_that_does_not_know_the_options_compiles_without(monkeypatch):
-    _quick_options.cache_clear()
+def test_a_compiler_that_does_not_know_an_option_compiles_without(monkeypatch):
+    _known.cache_clear()
     original = jax.jit
 
     def refuse(*args, compiler_options=None, **kwargs):
-        if compiler_options:
+        if "xla_of_tomorrow" in (compiler_options or {}):
             raise ValueError("No such compile option")
         return original(*args, **kwargs)
 
     monkeypatch.setattr(jax, "jit", refuse)
-    assert _quick_options() is None
-    _quick_options.cache_clear()
+    level = {"xla_backend_optimization_level": 0}
+    assert known_options({"xla_of_tomorrow": True, **level}) == level
+    _known.cache_clear()
+
+
+def test_the_compiler_itself_refuses_what_it_does_not_know():
+    assert known_options({"xla_that_never_was": 1}) == {}

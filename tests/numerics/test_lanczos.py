@@ -14,10 +14,15 @@ from leadline.numerics import lanczos_logdet, pivoted_cholesky, woodbury_precond
 N = 128
 RNG = np.random.default_rng(0)
 X = RNG.uniform(size=(N, 2))
-K = jnp.asarray(np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1) / 0.3**2))
+K = np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(-1) / 0.3**2)
 
 
-@partial(jax.jit, static_argnames=("probes", "depth", "rank"))
+# Called for many seeds, with thousands of products in each: some optimization is worth its time.
+@partial(
+    jax.jit,
+    static_argnames=("probes", "depth", "rank"),
+    compiler_options={"xla_backend_optimization_level": 1},
+)
 def estimate(A, noise, seed=0, probes=16, depth=100, rank=0):
     preconditioner = None
     if rank:
@@ -34,7 +39,7 @@ def estimate(A, noise, seed=0, probes=16, depth=100, rank=0):
 
 
 def with_noise(noise):
-    A = K + noise * jnp.eye(N)
+    A = K + noise * np.eye(N)
     return A, noise, float(np.linalg.slogdet(A)[1])
 
 
@@ -67,14 +72,15 @@ def test_full_depth_is_exact_for_each_probe():
 @pytest.mark.parametrize("scale", [1.0, 2.5])
 def test_a_multiple_of_the_identity_is_exact(scale):
     """The Krylov space has one dimension, where an unguarded recursion divides zero by zero."""
-    value, error = estimate(scale * jnp.eye(N), 0.0)
+    value, error = estimate(scale * np.eye(N), 0.0)
     np.testing.assert_allclose(value, N * np.log(scale), atol=1e-10)
     np.testing.assert_allclose(error, 0.0, atol=1e-10)
 
 
 def test_padded_rows_add_nothing():
     A, noise, _ = with_noise(0.1)
-    padded = A.at[100:].set(0.0).at[:, 100:].set(0.0) + jnp.diag(jnp.arange(N) >= 100.0)
+    real = np.arange(N) < 100
+    padded = np.where(np.outer(real, real), A, 0.0) + np.diag(~real)
     value, error = estimate(padded, noise)
     assert abs(float(value) - np.linalg.slogdet(A[:100, :100])[1]) < 4.0 * float(error)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 CACHE = Path(__file__).resolve().parent / ".cache"
 REQUIREMENTS = {
     "torch": (
-        "torch",
+        "torch==2.13.0",
         "botorch==0.18.1",
         "gpytorch==1.15.2",
         "optuna==5.0.0",

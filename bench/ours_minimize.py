@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import time
 
+import numpy as np
+
 import leadline as ll
 from bench import problems, worker
 from bench.compilations import Compilations
@@ -48,12 +50,17 @@ def ask_again(n, seed):
     return {"seconds": _timed_ask(question), "digest": problem.digest()}
 
 
-def minimize(name, budget, seed):
+def minimize(name, budget, seed, call_seconds=0.0):
     """A whole run."""
     function, dim = problems.FUNCTIONS[name]
+
+    def call(x):
+        time.sleep(call_seconds)
+        return float(function(x[None])[0])
+
     start = time.perf_counter()
     found = ll.minimize(
-        lambda x: float(function(x[None])[0]),
+        call,
         [(0.0, 1.0)] * dim,
         budget=budget,
         method=ll.methods.GP(initial=INITIAL),
@@ -62,6 +69,17 @@ def minimize(name, budget, seed):
     )
     seconds = time.perf_counter() - start
     return {"seconds": seconds, "regret": found.value - problems.LOWEST[name]}
+
+
+def first_ask(dim, seed):
+    """The first ask of the method in a box, after so many calls as the design has."""
+    rng = np.random.default_rng(seed)
+    start = time.perf_counter()
+    question = ll.Minimize([(0.0, 1.0)] * dim, seed=seed)
+    for x in rng.random((question.least_budget(), dim)):
+        question.tell(x, float(np.sum((x - 0.3) ** 2)))
+    question.ask()
+    return {"seconds": time.perf_counter() - start}
 
 
 def compiled(asks):
@@ -84,6 +102,7 @@ if __name__ == "__main__":
             "ask": ask,
             "ask_again": ask_again,
             "minimize": minimize,
+            "first_ask": first_ask,
             "compiled": compiled,
         }
     )

@@ -39,6 +39,7 @@ class Side:
 Request = tuple[Side, str, dict[str, Any]]
 
 LEADLINE = Side("Leadline", "leadline", "bench.ours_fit")
+LEADLINE_STUCK = Side("Leadline", "leadline", "bench.ours_stuck")
 LEADLINE_COST = Side("Leadline", "leadline", "bench.ours_cost")
 LEADLINE_PATHS = Side("Leadline", "leadline", "bench.ours_paths")
 LEADLINE_DYNAMICS = Side("Leadline", "leadline", "bench.ours_dynamics")

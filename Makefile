@@ -4,6 +4,7 @@
 #   make setup       .venv with everything the tests need
 #   make test        what a contributor runs: lint, types, layers, fast tests
 #   make test-slow   the rest of the tests
+#   make test-newer  the tests of numerics, models and campaigns on every newer Python that is installed here
 #   make bench       side by side with peers -> bench/RESULTS.md    (PEERS=1: measure peers again)
 #   make reproduce   tables and figures of the theses -> reproductions/RESULTS.md
 #   make docs        the documentation, with every example run -> site/
@@ -13,9 +14,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+# A process for each core. Each begins with a part of the files, whose tests share programs, and takes
+# over tests from others when it has done its own.
+PYTEST := $(BIN)/python -m pytest -q -n auto --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo test test-slow bench reproduce docs clean
+.PHONY: help setup demo test test-slow test-newer test-some bench reproduce docs clean
 .DELETE_ON_ERROR:
 
 help:
@@ -49,11 +53,21 @@ test: setup
 	$(BIN)/ruff format --check
 	$(BIN)/pyright
 	$(BIN)/lint-imports
-	$(BIN)/python -m pytest -q -m 'not slow'
+	$(PYTEST) -m 'not slow'
 
 # pytest's exit code 5 says that no test was selected, which is no failure.
 test-slow: setup
-	$(BIN)/python -m pytest -q -m slow || test $$? -eq 5
+	$(PYTEST) -m slow || test $$? -eq 5
+
+# Each in an environment of its own. There pip may choose a newer JAX than in .venv.
+test-newer: setup
+	@.ci/newer-pythons $(BIN)/python | while read -r version python; do \
+		echo "Python $$version"; \
+		$(MAKE) --no-print-directory test-some VENV=$(VENV)-$$version PYTHON=$$python || exit 1; \
+	done
+
+test-some: setup
+	$(PYTEST) -m 'not slow' tests/numerics tests/models tests/campaign
 
 bench: setup
 	$(BIN)/python -m bench.run
@@ -65,4 +79,4 @@ docs: $(VENV)/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict
 
 clean:
-	rm -rf $(VENV) site build dist
+	rm -rf $(VENV) $(VENV)-3.* site build dist

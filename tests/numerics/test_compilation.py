@@ -86,6 +86,14 @@ def test_small_programs_without_loops_are_compiled_with_little_optimization():
     assert level in compiler_options([], once=True)
 
 
+def test_the_emitters_that_compile_fast_are_for_few_rows():
+    emitters = "xla_cpu_use_fusion_emitters"
+    few, many, factor = np.zeros((64, 200)), np.zeros((128, 2)), np.zeros((64, 64))
+    for once in (True, False):
+        assert compiler_options([few, factor], once)[emitters] is False
+        assert emitters not in compiler_options([many, factor], once)
+
+
 def test_a_compiler_that_does_not_know_an_option_compiles_without(monkeypatch):
     _known.cache_clear()
     original = jax.jit

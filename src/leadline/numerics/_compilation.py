@@ -1,11 +1,13 @@
 """How programs are compiled, and where JAX keeps them.
 
-There are two tiers. A program that goes through up to 64 rows of data once spends its time in
+There are three tiers. A program that goes through up to 64 rows of data once spends its time in
 LAPACK and in being called, not in code that the compiler generates: it is compiled with little
-optimization, in a third of the time. One that loops over its data, as a search does, would take
-three times as long then, and so would any program of more rows: they are compiled with all of it.
-The tier depends on the program and on the shapes of its arguments alone, so it is the same in every
-process and at every moment. docs/numerics.md has the measurements.
+optimization, in a third of the time. One that loops over so many rows, as a search does, would take
+three times as long then: it is compiled with all of it, by the emitters that compile fast. Above 64
+rows the newer emitters, which compile for half as long again, pay: their code is up to three times
+as fast where it is not LAPACK's. The tier depends on the program and on the shapes of its arguments
+alone, so it is the same in every process and at every moment. docs/numerics.md has the
+measurements.
 """
 
 from __future__ import annotations
@@ -40,14 +42,10 @@ def enable_compilation_cache() -> None:
         config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
 
 
-# The entries of the factor of 64 rows, and of so many rows of up to 64 columns.
-_SMALL = 64 * 64
-_OPTIONS = {
-    # Emitters of the newer kind compile for longer, and gain nothing here.
-    "xla_cpu_use_fusion_emitters": False,
-    # Many parts that are compiled side by side cost more in all, and so are programs themselves.
-    "xla_cpu_parallel_codegen_split_count": 2,
-}
+_SMALL = 64
+# Many parts that are compiled side by side cost more in all, and so are programs themselves.
+_OPTIONS = {"xla_cpu_parallel_codegen_split_count": 2}
+_FAST_EMITTERS = {"xla_cpu_use_fusion_emitters": False}
 _LITTLE = {"xla_backend_optimization_level": 0}
 
 
@@ -55,11 +53,13 @@ def compiler_options(arrays: Sequence[Any], once: bool) -> dict[str, Any]:
     """The options that suit a program, whether the compiler knows them or not.
 
     Args:
-        arrays: its arguments: anything with a `size`.
+        arrays: its arguments: anything with a `shape`.
         once: whether it goes through them once, without a loop.
     """
-    largest = max((a.size for a in arrays), default=0)
-    return _OPTIONS | (_LITTLE if once and largest <= _SMALL else {})
+    rows = max((a.shape[0] for a in arrays if len(a.shape) == 2), default=0)
+    if rows > _SMALL:
+        return _OPTIONS
+    return _OPTIONS | _FAST_EMITTERS | (_LITTLE if once else {})
 
 
 def known_options(options: Mapping[str, Any]) -> dict[str, Any]:

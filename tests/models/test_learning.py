@@ -147,6 +147,39 @@ def test_more_starts_leave_a_bad_place():
     assert many.log_evidence >= together.log_evidence - 1e-2
 
 
+def rough_along_one(rows=60, dim=8):
+    """Waves along the second column, a plane along the others."""
+    x = np.random.default_rng(0).uniform(size=(rows, dim))
+    return x, np.sin(25.0 * x[:, 1]) + 0.3 * (np.sum(x, axis=1) - x[:, 1])
+
+
+def test_the_leading_column_is_the_one_that_targets_depend_on_most():
+    x, y = rough_along_one()
+    assert DataScale.of(x, y).leading_column() == 1
+    assert DataScale.of(x, -5.0 * y + 100.0).leading_column() == 1
+    assert DataScale.of(x[:7], y).leading_column() is None  # rows without targets of their own
+
+
+def test_a_function_that_is_rough_along_one_column():
+    """Even length scales alone call it noise."""
+    x, y = rough_along_one()
+    gp = ll.GP(1.0 * k.Matern52(np.ones(8)))
+    found, even = gp.fit(x, y), gp.fit(x, y, restarts=2)
+    lengths = np.asarray(found.gp.kernel.kernel.lengthscale)
+    assert np.argmin(lengths) == 1
+    assert found.log_evidence > even.log_evidence + 20.0
+    assert float(found.gp.noise) < 0.01 * np.var(y)
+
+
+def test_values_far_from_the_data_are_left_in_one_search():
+    """Targets in thousands, a model in ones: the way there is long, and its first part is steep."""
+    x = np.random.default_rng(3).uniform(size=(60, 4))
+    y = np.sum(100.0 * (x[:, 1:] - x[:, :-1] ** 2) ** 2 + (1.0 - x[:, :-1]) ** 2, axis=1) * 1e3
+    gp = ll.GP(1.0 * k.Matern52(np.ones(4)))
+    alone, together = gp.fit(x, y, restarts=1), gp.fit(x, y)
+    assert alone.log_evidence > together.log_evidence - 1.0
+
+
 def test_learning_goes_on_where_it_stopped():
     first = model().fit(X, Y, priors=None)
     second = first.gp.fit(X, Y, restarts=1, priors=None)

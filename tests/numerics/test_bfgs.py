@@ -9,7 +9,7 @@ import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from leadline.numerics import minimize_bounded
+from leadline.numerics import Race, minimize_bounded
 
 P = 4
 STARTS = np.random.default_rng(0).uniform(-1.5, 1.5, size=(6, P))
@@ -106,7 +106,8 @@ def test_after_the_race_only_the_best_goes_on():
     lower, upper = np.full(P, -2.0), np.full(P, 2.0)
     run = dict(tolerance=1e-12, max_evaluations=2000)
     alone = minimize_bounded(rosenbrock, 100.0, STARTS, lower, upper, **run)
-    raced = minimize_bounded(rosenbrock, 100.0, STARTS, lower, upper, race=6, **run)
+    race = Race(np.array([6]), np.array([0.0]), np.asarray(0.0))
+    raced = minimize_bounded(rosenbrock, 100.0, STARTS, lower, upper, race=race, **run)
     evaluations = np.asarray(raced.evaluations)
     winner = int(np.argmax(evaluations))
     assert winner == int(np.argmin(raced.value))
@@ -132,3 +133,30 @@ def test_a_looser_tolerance_stops_earlier():
     tight = minimize_bounded(rosenbrock, 100.0, STARTS, lower, upper, tolerance=1e-8)
     assert np.sum(loose.evaluations) < np.sum(tight.evaluations)
     assert np.all(np.asarray(tight.value) <= np.asarray(loose.value) + 1e-12)
+
+
+def test_lanes_are_given_up_by_margin_and_where_they_have_met():
+    lower, upper = np.full(P, -9.0), np.full(P, 9.0)
+    run = dict(tolerance=1e-12, max_evaluations=5)
+    starts = np.stack([np.zeros(P), np.full(P, 3.0), np.full(P, 4.0), np.full(P, 4.001)])
+    args = (np.diag([1.0, 4.0, 9.0, 16.0]), np.full(P, 5.0))
+
+    def evaluations(behind, near):
+        race = Race(np.array([2]), np.array([behind]), np.asarray(near))
+        found = minimize_bounded(quadratic, args, starts, lower, upper, race=race, **run)
+        return np.asarray(found.evaluations)
+
+    np.testing.assert_array_equal(evaluations(np.inf, 0.0), [5, 5, 5, 5])
+    np.testing.assert_array_equal(evaluations(50.0, 0.0), [2, 5, 5, 5])
+    np.testing.assert_array_equal(evaluations(np.inf, 0.1), [5, 5, 2, 5])
+
+
+def test_a_slope_that_is_steep_is_no_end():
+    """An inverse Hessian of nearly nothing promises nothing, wherever the minimum is."""
+    lower, upper = np.full(P, -9.0), np.full(P, 9.0)
+    args = (np.diag([1.0, 4.0, 9.0, 16.0]), np.full(P, 5.0))
+    nothing = np.broadcast_to(1e-12 * np.eye(P), (len(STARTS), P, P))
+    halted = minimize_bounded(quadratic, args, STARTS, lower, upper, h=nothing)
+    np.testing.assert_allclose(halted.u, STARTS, atol=1e-6)
+    found = minimize_bounded(quadratic, args, STARTS, lower, upper, h=nothing, steep=1.0)
+    assert np.max(found.value) < 1e-3

@@ -7,10 +7,17 @@ tables below give starting values, the widest interval worth searching, and a no
 free coordinate. The prior on length scales is that of Hvarfner et al. (2024), which grows with the
 square root of the dimension, centered where its density is highest; the others are wide.
 
-Large data sets are searched twice: from every start on a few rows, then on all rows from the best
-that was found and from the model's own values, of which the better goes on, with what was learned
-about the curvature. Without priors the evidence has more maxima, and early values say little about
-late ones: then all starts, the first and those that were found, run to their end on all rows.
+Searches begin at the model's own values and at a few others, and race: one that falls behind is
+given up, and so is one that has met a better one. The evidence of rough functions has maxima that
+differ in which columns are rough: one start calls the column that matters most rough, and the
+others smooth. Large data are searched on a part of them first, then on all rows from the best ends
+and from the model's own values, of which one goes on, with what was learned about the curvature. A
+small part misleads: in many dimensions its rows are so far from one another that everything looks
+like noise. Without priors the evidence has more maxima, and early values say little about late
+ones: then all starts, the first and those that were found, run to their end.
+
+More starts find better maxima of rough functions, for more time: `restarts` is the user's to set,
+and docs/numerics.md has what it buys.
 
 Notation: `v (p,)` scaled free coordinates, `u = center + unit * v`, `r` starts.
 """
@@ -31,6 +38,7 @@ from leadline.numerics import (
     DataScale,
     InvalidData,
     Minima,
+    Race,
     blas_threads_for,
     bucket,
     from_free,
@@ -40,35 +48,80 @@ from leadline.numerics import (
     slots,
 )
 
-# For each kind of scaling, in multiples of the natural unit: the starts (one per column), the
-# interval to search, and the center and width of the prior on the logarithm. Lengths also grow with
-# the square root of the dimension.
-_STARTS = {
-    "input": (0.15, 0.4, 0.8),
-    "noise": (1e-1, 1e-2, 1e-3),
-    "output": (1.0, 1.0, 2.0),
-}
+# For each kind of scaling, in multiples of the natural unit: the interval to search, and the center
+# and width of the prior on the logarithm. Lengths also grow with the square root of the dimension.
 _INTERVAL = {"input": (1e-3, 1e5), "noise": (1e-8, 1e1), "output": (1e-4, 1e5)}
 _PRIOR = {"input": (np.sqrt(2.0) - 3.0, np.sqrt(3.0)), "noise": (-4.0, 2.0), "output": (0.0, 1.0)}
 # For functions that may have no noise at all: it can be learned down to nothing, and a lot of it is
 # no surprise either.
 _QUIET_NOISE_PRIOR = (-8.0, 3.0)
-_DEFAULT_STARTS, _DEFAULT_INTERVAL, _DEFAULT_PRIOR = (1.0, 1.0, 1.0), (1e-3, 1e3), (0.0, 2.0)
+_DEFAULT_INTERVAL, _DEFAULT_PRIOR = (1e-3, 1e3), (0.0, 2.0)
 _REAL_INTERVAL, _REAL_PRIOR_WIDTH = 20.0, 3.0
 _LOGIT_INTERVAL, _LOGIT_PRIOR_WIDTH = 12.0, 2.0
 
-# How many starts there are unless the user says: the last one, of long length scales, only pays
-# where no prior speaks for shorter ones.
-_RESTARTS = {"default": 3, "quiet": 3, None: 4}
-# So many rows tell a good start from a bad one.
-_SCREENING_ROWS = 64
-# After so many evaluations of every start only the best one goes on: on data that were not
-# screened, and with priors on those that were. Quiet priors are for models that are learned again
-# and again, where the first start is nearly always the best.
-_RACE, _RACE_OF_SCREENED = {"default": 8, "quiet": 4, None: 8}, 1
-_NEVER = 10**9
-# Nats that are worth another step, unless the user says.
-_TOLERANCE = {"default": 3e-3, "quiet": 3e-3, None: 1e-4}
+
+class _Start(NamedTuple):
+    """Where a search begins, in multiples of the natural unit.
+
+    Attributes:
+        length: of the length scales.
+        noise: of the noise.
+        leading: of the length scale of the leading column, if that is another.
+    """
+
+    length: float
+    noise: float
+    leading: float | None = None
+
+
+_EVEN, _ONE_COLUMN = _Start(0.15, 0.1), _Start(1.5, 0.3, leading=0.1)
+_SMOOTH, _SMOOTHER = _Start(0.4, 1e-2), _Start(0.8, 1e-3)
+
+
+def _race(after: tuple[int, ...], behind: tuple[float, ...], near: float) -> Race:
+    return Race(np.array(after), np.array(behind), np.asarray(near))
+
+
+class _Plan(NamedTuple):
+    """How a search goes.
+
+    Attributes:
+        starts: besides the model's own values; what the user wants beyond them is random, around
+            the smooth one.
+        rows: how many tell a good start from a bad one, where there are more.
+        race: on so many rows, or on all if there are not more.
+        kept: how many of those that were found on a part of the rows go on, beside the model's own
+            values; if None all of them, beside all starts.
+        last: the race on all rows after that.
+        tolerance: nats that are worth another step, unless the user says.
+    """
+
+    starts: tuple[_Start, ...]
+    rows: int
+    race: Race
+    kept: int | None
+    last: Race
+    tolerance: float
+
+
+_NO_RACE, _BEST_AT_ONCE = _race((1,), (np.inf,), 0.0), _race((1,), (0.0,), 0.0)
+_PLANS = {
+    "default": _Plan(
+        starts=(_EVEN, _ONE_COLUMN),
+        rows=128,
+        race=_race((2, 4, 8), (30.0, 12.0, 5.0), 0.2),
+        kept=2,
+        last=_race((1, 4), (20.0, 0.0), 0.1),
+        tolerance=3e-3,
+    ),
+    # For models that are learned again and again, where the first start is nearly always the best.
+    "quiet": _Plan((_EVEN, _SMOOTH), 64, _race((4,), (0.0,), 0.0), 1, _BEST_AT_ONCE, 3e-3),
+    # Early values say little about late ones here. Long length scales only pay where no prior
+    # speaks for shorter ones.
+    None: _Plan((_EVEN, _SMOOTH, _SMOOTHER), 64, _NO_RACE, None, _NO_RACE, 1e-4),
+}
+# A slope of the log joint, in nats for each unit of a free coordinate, that is no maximum.
+_STEEP = 1.0
 
 
 class Search(NamedTuple):
@@ -115,7 +168,7 @@ def search_for(
         if not slot.fixed and seen is not None
     ]
     if tolerance is None:
-        tolerance = _TOLERANCE[priors]
+        tolerance = _PLANS[priors].tolerance
     columns = len(Search._fields) - 3
     if not found:
         parts = [np.zeros((1, 0)), *[np.zeros(0)] * (columns - 1)]
@@ -124,12 +177,11 @@ def search_for(
     search = Search(*parts, priors=priors, seed=seed, tolerance=tolerance)
     if not found:
         return search
-    starts = search.starts
-    restarts = _RESTARTS[priors] if restarts is None else restarts
-    if restarts > starts.shape[0]:
-        shape = (restarts - starts.shape[0], starts.shape[1])
-        random = starts[2] + np.random.default_rng(seed).normal(size=shape)
-        starts = np.concatenate([starts, random])
+    starts, smooth = search.starts[:-1], search.starts[-1]
+    restarts = len(starts) if restarts is None else restarts
+    if restarts > len(starts):
+        shape = (restarts - len(starts), smooth.size)
+        starts = np.concatenate([starts, smooth + np.random.default_rng(seed).normal(size=shape)])
     return search._replace(
         starts=np.clip(starts[:restarts], search.lower, search.upper),
         prior_precision=search.prior_precision * (priors is not None),
@@ -139,7 +191,11 @@ def search_for(
 def _coordinates(
     constraint: Constraint, value: np.ndarray, scale: DataScale, priors: str | None
 ) -> tuple[np.ndarray, ...]:
-    """The arrays of a search, from `starts` to `unit`, that one parameter has."""
+    """The arrays of a search, from `starts` to `unit`, that one parameter has.
+
+    The last of the starts is the one around which there are random ones.
+    """
+    begin = (*_PLANS[priors].starts, _SMOOTH)
     kind = constraint.scales_with or ""
     unit = scale.unit(constraint, value.shape).ravel()
     center = scale.center(constraint, value.shape).ravel()
@@ -152,7 +208,7 @@ def _coordinates(
         natural = np.log(unit) if kind else own
         if kind == "input":
             natural = natural + 0.5 * np.log(scale.dim)
-        starts = [natural + np.log(m) for m in _STARTS.get(kind, _DEFAULT_STARTS)]
+        starts = [natural + np.log(_multiple(kind, start, value, scale)) for start in begin]
         low, high = np.log(_INTERVAL.get(kind, _DEFAULT_INTERVAL))
         middle, width = _PRIOR.get(kind, _DEFAULT_PRIOR)
         if kind == "noise" and priors == "quiet":
@@ -170,12 +226,27 @@ def _coordinates(
         p = (value - constraint.lower) / (constraint.upper - constraint.lower)
         own = np.log(p) - np.log1p(-p)
         reach, width, center, unit = _LOGIT_INTERVAL, _LOGIT_PRIOR_WIDTH, zero, one
-        starts = [own] * len(_DEFAULT_STARTS)
+        starts = [own] * len(begin)
     else:
         own = (value - center) / unit
         reach, width = _REAL_INTERVAL, _REAL_PRIOR_WIDTH
-        starts = [zero if kind in ("location", "position") else own] * len(_DEFAULT_STARTS)
+        starts = [zero if kind in ("location", "position") else own] * len(begin)
     return (np.stack([own, *starts]), -reach * one, reach * one, zero, one / width**2, center, unit)
+
+
+def _multiple(kind: str, start: _Start, value: np.ndarray, scale: DataScale) -> Any:
+    """Where a start puts a positive parameter, in multiples of its natural value."""
+    if kind == "noise":
+        return start.noise
+    if kind != "input":
+        return 1.0
+    if start.leading is None:
+        return start.length
+    leads = scale.leading_column()
+    if leads is None or value.size != scale.dim:
+        # One length scale for all columns lies between the two.
+        return np.sqrt(start.length * start.leading)
+    return np.where(np.arange(value.size) == leads, start.leading, start.length)
 
 
 def learn(evidence: Callable[[Any, Any], Array], module: Any, data: Any, search: Search) -> Any:
@@ -196,28 +267,27 @@ def best_coordinates(
         data: a named tuple of padded rows, with a `mask`.
         search: from `search_for`.
     """
-    starts, race, thorough = search.starts, _RACE[search.priors], search.priors is None
+    starts, plan = search.starts, _PLANS[search.priors]
     curvature = np.broadcast_to(np.eye(starts.shape[1]), (*starts.shape, starts.shape[1]))
-    few = _few_rows(data, search.seed)
+    race, few = plan.race, _few_rows(data, plan.rows, search.seed)
     if few is not None:
         found = _run(evidence, module, few, search, starts, curvature, race)
         # The best comes last.
         order = np.argsort(-np.asarray(found.value))
-        own, kept = (starts, order) if thorough else (starts[:1], order[-1:])
+        own, kept = (starts, order) if plan.kept is None else (starts[:1], order[-plan.kept :])
         starts = np.concatenate([own, np.asarray(found.u)[kept]])
         # The evidence of all rows curves as that of a few does, times as many. Only the search that
         # came to its end has learned how.
         curvature = np.repeat(curvature[:1], len(starts), axis=0)
         curvature[-1] = np.asarray(found.h)[order[-1]] * np.sum(few.mask) / np.sum(data.mask)
-        race = _RACE_OF_SCREENED
-    race = _NEVER if thorough else race
+        race = plan.last
     found = _run(evidence, module, data, search, starts, curvature, race)
     return np.asarray(found.u)[int(np.argmin(found.value))]
 
 
-def _few_rows(data: Any, seed: int) -> Any:
-    """A random part of data that are large; None if they are small."""
-    n, few = int(np.sum(data.mask)), _SCREENING_ROWS
+def _few_rows(data: Any, few: int, seed: int) -> Any:
+    """So many random rows of data that have more; None if they have not."""
+    n = int(np.sum(data.mask))
     if n <= few:
         return None
     some = np.random.default_rng(seed).permutation(n)[:few]
@@ -227,7 +297,7 @@ def _few_rows(data: Any, seed: int) -> Any:
 
 
 def _run(
-    evidence: Any, module: Any, data: Any, search: Search, starts: Any, curvature: Any, race: int
+    evidence: Any, module: Any, data: Any, search: Search, starts: Any, curvature: Any, race: Race
 ) -> Minima:
     with blas_threads_for(data.mask.shape[0]):
         found = minimize_bounded(
@@ -238,7 +308,8 @@ def _run(
             search.upper,
             h=curvature,
             tolerance=np.asarray(search.tolerance),
-            race=np.asarray(race),
+            steep=np.asarray(_STEEP),
+            race=race,
         )
         return jax.device_get(found)
 

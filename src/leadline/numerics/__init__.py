@@ -1,7 +1,7 @@
 """Arrays only: factorizations, optimizers, sequences, parameters and their free coordinates."""
 
 from leadline.numerics._bessel import bessel_profile
-from leadline.numerics._bfgs import Minima, minimize_bounded, minimize_together
+from leadline.numerics._bfgs import Minima, Race, minimize_bounded, minimize_together
 from leadline.numerics._cholesky import (
     add_to_diagonal,
     cholesky,
@@ -78,6 +78,7 @@ __all__ = [
     "Minima",
     "NotPositiveDefinite",
     "Parameterized",
+    "Race",
     "Silence",
     "Unsupported",
     "WoodburyPreconditioner",

@@ -27,6 +27,7 @@ from leadline.numerics._programs import quick_jit
 
 _ARMIJO = 1e-4
 _SHORTEST = 1e-10
+_RENEWALS = 3
 
 
 class Minima(NamedTuple):
@@ -41,6 +42,17 @@ class Minima(NamedTuple):
     h: Float[Array, "r p p"]
 
 
+class Race(NamedTuple):
+    """When to give up a lane: after `after (s,)` evaluations, if it is behind by `margin (s,)`.
+
+    At the same moments a lane is given up that is within `near` of a better one in all coordinates.
+    """
+
+    after: Int[Array | np.ndarray, " s"]
+    margin: Float[Array | np.ndarray, " s"]
+    near: Float[Array | np.ndarray, ""]
+
+
 class _Lane(NamedTuple):
     u: Array
     value: Array
@@ -49,6 +61,7 @@ class _Lane(NamedTuple):
     direction: Array
     step: Array
     quiet: Array  # accepted steps in a row that gained less than the tolerance
+    renewed: Array  # how often its estimate of the curvature was given up
     evaluations: Array
     done: Array
 
@@ -63,7 +76,8 @@ def minimize_bounded(
     *,
     h: Float[Array | np.ndarray, "r p p"] | None = None,
     tolerance: Any = 1e-4,
-    race: Any = 1_000_000,
+    steep: Any = np.inf,
+    race: Race | None = None,
     max_evaluations: Any = 200,
 ) -> Minima:
     """Minimize `objective(u, args)` in a box from each row of `starts`.
@@ -72,8 +86,11 @@ def minimize_bounded(
     similar objective was minimized before, say. An identity is taken for no knowledge.
 
     A lane stops when two steps in a row gain less than `tolerance`, when its projected gradient
-    promises less than that, or when no step along its direction helps. An objective that is not
-    finite is a step too far. After `race` evaluations only the best lane goes on.
+    promises less than that, or when no step along its direction helps. Far from a minimum that may
+    be the fault of what it has learned about the curvature on its way: a lane that stops where an
+    entry of its projected gradient is over `steep` forgets that and goes on, a few times.
+
+    An objective that is not finite is a step too far. A `race` gives up lanes that are behind.
     """
     value_and_grad = jax.value_and_grad(objective)
 
@@ -84,7 +101,7 @@ def minimize_bounded(
 
         return jax.lax.map(one, (trial, lanes.value, lanes.gradient, lanes.done))
 
-    return _descend(evaluate, starts, h, lower, upper, tolerance, race, max_evaluations)
+    return _descend(evaluate, starts, h, lower, upper, tolerance, max_evaluations, steep, race)
 
 
 def minimize_together(
@@ -108,12 +125,13 @@ def minimize_together(
         values, pull_back = jax.vjp(lambda u: objectives(u, args), trial)
         return values, pull_back(jnp.ones_like(values))[0]
 
-    return _descend(evaluate, starts, None, lower, upper, tolerance, 1_000_000, max_evaluations)
+    return _descend(evaluate, starts, None, lower, upper, tolerance, max_evaluations)
 
 
-def _descend(evaluate, starts, h, lower, upper, tolerance, race, limit) -> Minima:
+def _descend(
+    evaluate, starts, h, lower, upper, tolerance, limit, steep=np.inf, race=None
+) -> Minima:
     """Turn by turn: a trial point of each lane, its value and gradient, and what follows."""
-    lane_numbers = jnp.arange(starts.shape[0])
     lower, upper = (jnp.broadcast_to(b, starts.shape) for b in (lower, upper))
     if h is None:
         h = jnp.broadcast_to(jnp.eye(starts.shape[1]), (*starts.shape, starts.shape[1]))
@@ -125,13 +143,26 @@ def _descend(evaluate, starts, h, lower, upper, tolerance, race, limit) -> Minim
     def turn(lanes):
         trial = jnp.clip(lanes.u + lanes.step[:, None] * lanes.direction, lower, upper)
         value, gradient = evaluate(trial, lanes)
-        advance = jax.vmap(partial(_advance, tolerance=tolerance, limit=limit))
+        advance = jax.vmap(partial(_advance, tolerance=tolerance, limit=limit, steep=steep))
         lanes = advance(lanes, trial, value, gradient, lower, upper)
-        beaten = (lanes.evaluations >= race) & (lane_numbers != jnp.argmin(lanes.value))
-        return lanes._replace(done=lanes.done | beaten)
+        return lanes if race is None else lanes._replace(done=lanes.done | _beaten(lanes, race))
 
     lanes = jax.lax.while_loop(unfinished, turn, first)
     return Minima(lanes.u, lanes.value, lanes.evaluations, lanes.h)
+
+
+def _beaten(lanes, race):
+    """Which lanes a race gives up in this turn."""
+    # All lanes that still run have been evaluated as often as there were turns.
+    now = race.after == jnp.max(lanes.evaluations)
+    margin = jnp.min(jnp.where(now, race.margin, jnp.inf))
+    behind = lanes.value[:, None] - lanes.value
+    # Of two with the same value the first is ahead.
+    number = jnp.arange(lanes.value.shape[0])
+    ahead = (behind > 0.0) | ((behind == 0.0) & (number[:, None] > number))
+    apart = jnp.max(jnp.abs(lanes.u[:, None] - lanes.u), axis=2)
+    lost = ahead & ((behind > margin) | (apart < race.near))
+    return jnp.any(now) & jnp.any(lost, axis=1)
 
 
 def _free(u, g, lower, upper):
@@ -157,12 +188,13 @@ def _first_lane(u, h):
         direction=zeros,
         step=jnp.asarray(1.0),
         quiet=zero,
+        renewed=zero,
         evaluations=zero,
         done=jnp.asarray(False),
     )
 
 
-def _advance(lane, trial, value, gradient, lower, upper, *, tolerance, limit):
+def _advance(lane, trial, value, gradient, lower, upper, *, tolerance, limit, steep):
     """One lane after the evaluation of its trial point."""
     start = lane.evaluations == 0
     moved = trial - lane.u
@@ -199,13 +231,19 @@ def _advance(lane, trial, value, gradient, lower, upper, *, tolerance, limit):
     quiet = jnp.where(lane.value - value < tolerance, lane.quiet + 1, 0)
     quiet = jnp.where(accept, quiet, lane.quiet)
     evaluations = lane.evaluations + jnp.where(lane.done, 0, 1)
-    done = (
-        lane.done
-        | (start & ~finite)
-        | (quiet >= 2)
-        | (accept & (-new_gradient @ direction < tolerance))
-        | (step < _SHORTEST)
-        | (evaluations >= limit)
-    )
+    promises_little = accept & (-new_gradient @ direction < tolerance)
+    halted = (quiet >= 2) | promises_little | (step < _SHORTEST)
+
+    downhill = -_free(new, new_gradient, lower, upper) * new_gradient
+    renew = halted & (jnp.max(jnp.abs(downhill)) > steep) & (lane.renewed < _RENEWALS)
+    h = jnp.where(renew, jnp.eye(h.shape[0]), h)
+    direction = jnp.where(renew, downhill, direction)
+    step = jnp.where(renew, 1.0 / jnp.maximum(jnp.linalg.norm(downhill), 1.0), step)
+    quiet = jnp.where(renew, 0, quiet)
+    renewed = lane.renewed + renew.astype(lane.renewed.dtype)
+
+    done = lane.done | (start & ~finite) | (halted & ~renew) | (evaluations >= limit)
     new_value = jnp.where(accept, value, lane.value)
-    return _Lane(new, new_value, new_gradient, h, direction, step, quiet, evaluations, done)
+    return _Lane(
+        new, new_value, new_gradient, h, direction, step, quiet, renewed, evaluations, done
+    )

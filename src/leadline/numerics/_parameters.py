@@ -203,11 +203,13 @@ class DataScale:
         x: the inputs (n, d) as some kernel sees them.
         y_mean: the mean of the targets.
         y_std: their standard deviation (1 if they are constant).
+        y: the targets (n,), if there is one for each row of `x`.
     """
 
     x: np.ndarray
     y_mean: float
     y_std: float
+    y: np.ndarray | None = None
 
     @classmethod
     def of(cls, x: np.ndarray, y: np.ndarray) -> DataScale:
@@ -215,7 +217,8 @@ class DataScale:
         std = float(np.std(y)) if y.size > 1 else 0.0
         if not std > 1e-12 * max(float(np.max(np.abs(y))), 1e-300):
             std = max(abs(float(np.mean(y))), 1.0) if y.size else 1.0
-        return cls(x, float(np.mean(y)) if y.size else 0.0, std)
+        mean = float(np.mean(y)) if y.size else 0.0
+        return cls(x, mean, std, y if len(y) == len(x) else None)
 
     def with_inputs(self, x: np.ndarray) -> DataScale:
         """The same targets seen from other inputs."""
@@ -225,6 +228,17 @@ class DataScale:
     def dim(self) -> int:
         """The number of input columns."""
         return self.x.shape[1]
+
+    def leading_column(self) -> int | None:
+        """The column along which targets change least from a row to the next; None if not known.
+
+        By the ratio of von Neumann (1941), which is small for a column that targets depend on,
+        however rough that dependence is, and near 1 for one that says nothing about them.
+        """
+        if self.y is None:
+            return None
+        ordered = self.y[np.argsort(self.x, axis=0, kind="stable")]
+        return int(np.argmin(np.sum(np.diff(ordered, axis=0) ** 2, axis=0)))
 
     def spread(self) -> np.ndarray:
         """The width (d,) of each input: that of the uniform law with the same deviation."""

@@ -1,11 +1,13 @@
 """How programs are compiled, and where JAX keeps them.
 
-There are three tiers. A program that goes through up to 64 rows of data once spends its time in
-LAPACK and in being called, not in code that the compiler generates: it is compiled with little
-optimization, in a third of the time. One that loops over so many rows, as a search does, would take
-three times as long then: it is compiled with all of it, by the emitters that compile fast. Above 64
-rows the newer emitters, which compile for half as long again, pay: their code is up to three times
-as fast where it is not LAPACK's. The tier depends on the program and on the shapes of its arguments
+Three things are chosen for each program: how much the code that the compiler generates is
+optimized, which of the compiler's emitters generate it, and in how many parts.
+
+A program that goes through up to 64 rows of data once spends its time in LAPACK and in being
+called, not in generated code: it is compiled with hardly any optimization, in half of the time.
+Everything else is compiled with some of it; all of it takes a third longer and gains nothing. The
+newer emitters take twice as long, and their code is faster in one case only, loops over more than
+64 rows, such as searches. The choice depends on the program and on the shapes of its arguments
 alone, so it is the same in every process and at every moment. docs/numerics.md has the
 measurements.
 """
@@ -44,9 +46,9 @@ def enable_compilation_cache() -> None:
 
 _SMALL = 64
 # Many parts that are compiled side by side cost more in all, and so are programs themselves.
-_OPTIONS = {"xla_cpu_parallel_codegen_split_count": 2}
+_PARTS = {"xla_cpu_parallel_codegen_split_count": 2}
 _FAST_EMITTERS = {"xla_cpu_use_fusion_emitters": False}
-_LITTLE = {"xla_backend_optimization_level": 0}
+_LITTLE, _SOME = ({"xla_backend_optimization_level": level} for level in (0, 1))
 
 
 def compiler_options(arrays: Sequence[Any], once: bool) -> dict[str, Any]:
@@ -56,22 +58,27 @@ def compiler_options(arrays: Sequence[Any], once: bool) -> dict[str, Any]:
         arrays: its arguments: anything with a `shape`.
         once: whether it goes through them once, without a loop.
     """
-    rows = max((a.shape[0] for a in arrays if len(a.shape) == 2), default=0)
-    if rows > _SMALL:
-        return _OPTIONS
-    return _OPTIONS | _FAST_EMITTERS | (_LITTLE if once else {})
+    small = max((a.shape[0] for a in arrays if len(a.shape) == 2), default=0) <= _SMALL
+    level = _LITTLE if once and small else _SOME
+    return _PARTS | level | (_FAST_EMITTERS if once or small else {})
+
+
+# One value of each option, to ask the compiler about all of them at once.
+_EVERY = _PARTS | _FAST_EMITTERS | _LITTLE
 
 
 def known_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the options that this compiler knows."""
-    return dict(_known(tuple(options.items())))
+    known = _known(tuple(sorted({**options, **_EVERY}.items())))
+    return {name: value for name, value in options.items() if name in known}
 
 
 @functools.cache
-def _known(options: tuple[tuple[str, Any], ...]) -> tuple[tuple[str, Any], ...]:
+def _known(options: tuple[tuple[str, Any], ...]) -> frozenset[str]:
     """The compiler is asked, since other versions know others: about all, then about each."""
     try:
         jax.jit(lambda: 0, compiler_options=dict(options)).lower().compile()
     except Exception:  # of a type that JAX does not promise
-        return tuple(each for one in options for each in _known((one,))) if options[1:] else ()
-    return options
+        parts = [_known((one,)) for one in options] if options[1:] else []
+        return frozenset().union(*parts)
+    return frozenset(name for name, _ in options)

@@ -9,14 +9,19 @@ import signal
 import subprocess
 import tempfile
 import threading
+import time
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from bench import environments
 
 ROOT = Path(__file__).resolve().parent.parent
 # The longest task takes about two minutes; whatever needs this long hangs.
 PATIENCE = 600.0
+# A process that uses less than so many per cent of a core does nothing.
+IDLE = 5.0
 
 
 class WorkerFailed(RuntimeError):
@@ -60,6 +65,13 @@ class Worker(contextlib.AbstractContextManager):
         if "error" in reply:
             raise WorkerFailed(f"{self.module}, {task} {arguments}:\n{reply['error']}")
         return reply["answer"]
+
+    def settle(self) -> None:
+        """Wait until the process does nothing any more: it may compile in the background."""
+        process = psutil.Process(self._process.pid)
+        deadline = time.monotonic() + PATIENCE
+        while process.cpu_percent(interval=0.5) > IDLE and time.monotonic() < deadline:
+            pass
 
     def _said(self) -> str:
         self._process.wait()

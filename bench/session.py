@@ -81,7 +81,10 @@ class Session(contextlib.ExitStack):
     def compare(
         self, sides: list[Side], task: str, repeats: int, **arguments: Any
     ) -> dict[str, list[Answer]]:
-        """Warm answers of live workers in turns; repeat `r` has `seed=r`, the warm-up another."""
+        """Warm answers of live workers in turns; repeat `r` has `seed=r`, the warm-up another.
+
+        Warm: what the warm-up has begun to compile in the background is done.
+        """
         found = self.turns({side.name: (side, task, arguments) for side in sides}, repeats)
         for answers in zip(*found.values(), strict=True):
             check_same_data(answers)
@@ -95,6 +98,7 @@ class Session(contextlib.ExitStack):
                 self._known(side, task, {"seed": seed, **arguments}) for seed in seeds
             ):
                 self._live(side).call(task, seed=1000, **arguments)
+                self._live(side).settle()
         found: dict[str, list[Answer]] = {name: [] for name in requests}
         for seed in seeds:
             for name, (side, task, arguments) in requests.items():

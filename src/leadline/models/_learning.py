@@ -10,11 +10,12 @@ square root of the dimension, centered where its density is highest; the others 
 Searches begin at the model's own values and at a few others, and race: one that falls behind is
 given up, and so is one that has met a better one. The evidence of rough functions has maxima that
 differ in which columns are rough: one start calls the column that matters most rough, and the
-others smooth. Large data are searched on a part of them first, then on all rows from the best ends
-and from the model's own values, of which one goes on, with what was learned about the curvature. A
-small part misleads: in many dimensions its rows are so far from one another that everything looks
-like noise. Without priors the evidence has more maxima, and early values say little about late
-ones: then all starts, the first and those that were found, run to their end.
+others smooth. Large data are searched on a small part of them first, then on a larger part and on
+all rows, each time from the best ends and from the model's own values, of which one goes on, with
+what was learned about the curvature. Too small a part misleads: in many dimensions its rows are so
+far from one another that everything looks like noise. Without priors the evidence has more maxima,
+and early values say little about late ones: then all starts, the first and those that were found,
+run to their end.
 
 More starts find better maxima of rough functions, for more time: `restarts` is the user's to set,
 and docs/numerics.md has what it buys.
@@ -25,6 +26,7 @@ Notation: `v (p,)` scaled free coordinates, `u = center + unit * v`, `r` starts.
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -92,7 +94,7 @@ class _Plan(NamedTuple):
         race: on so many rows, or on all if there are not more.
         kept: how many of those that were found on a part of the rows go on, beside the model's own
             values; if None all of them, beside all starts.
-        last: the race on all rows after that.
+        last: the races on more rows after that.
         tolerance: nats that are worth another step, unless the user says.
     """
 
@@ -267,33 +269,43 @@ def best_coordinates(
         data: a named tuple of padded rows, with a `mask`.
         search: from `search_for`.
     """
-    starts, plan = search.starts, _PLANS[search.priors]
+    plan, starts, n = _PLANS[search.priors], search.starts, int(np.sum(data.mask))
     curvature = np.broadcast_to(np.eye(starts.shape[1]), (*starts.shape, starts.shape[1]))
-    race, few = plan.race, _few_rows(data, plan.rows, search.seed)
-    if few is not None:
-        found = _run(evidence, module, few, search, starts, curvature, race)
+    sizes, race = _part_sizes(plan, n), plan.race
+    for size, next_size in pairwise([*sizes, n]):
+        found = _run(
+            evidence, module, _part(data, size, search.seed), search, starts, curvature, race
+        )
         # The best comes last.
         order = np.argsort(-np.asarray(found.value))
-        own, kept = (starts, order) if plan.kept is None else (starts[:1], order[-plan.kept :])
-        starts = np.concatenate([own, np.asarray(found.u)[kept]])
-        # The evidence of all rows curves as that of a few does, times as many. Only the search that
-        # came to its end has learned how.
-        curvature = np.repeat(curvature[:1], len(starts), axis=0)
-        curvature[-1] = np.asarray(found.h)[order[-1]] * np.sum(few.mask) / np.sum(data.mask)
+        first, kept = (None, order) if plan.kept is None else (1, order[-plan.kept :])
+        starts = np.concatenate([search.starts[:first], np.asarray(found.u)[kept]])
+        # The evidence of more rows curves as that of a few does, times as many. Only the search
+        # that came to its end has learned how.
+        curvature = np.repeat(np.eye(starts.shape[1])[None], len(starts), axis=0)
+        curvature[-1] = np.asarray(found.h)[order[-1]] * size / next_size
         race = plan.last
     found = _run(evidence, module, data, search, starts, curvature, race)
     return np.asarray(found.u)[int(np.argmin(found.value))]
 
 
-def _few_rows(data: Any, few: int, seed: int) -> Any:
-    """So many random rows of data that have more; None if they have not."""
-    n = int(np.sum(data.mask))
-    if n <= few:
-        return None
-    some = np.random.default_rng(seed).permutation(n)[:few]
-    size = bucket(few)
-    part = type(data)(*(pad_rows(np.asarray(a)[some], size) for a in data))
-    return part._replace(mask=row_mask(few, size))
+def _part_sizes(plan: _Plan, n: int) -> list[int]:
+    """How many of `n` rows are searched first: a few, then half of a bucket.
+
+    Half of the rows take a fifth of the time, and nearly all of the way.
+    """
+    if n <= plan.rows:
+        return []
+    half = bucket(n) // 2
+    return [plan.rows] if plan.kept is None or half <= plan.rows else [plan.rows, half]
+
+
+def _part(data: Any, size: int, seed: int) -> Any:
+    """So many random rows of the data, in a bucket of their own."""
+    some = np.random.default_rng(seed).permutation(int(np.sum(data.mask)))[:size]
+    room = bucket(size)
+    part = type(data)(*(pad_rows(np.asarray(a)[some], room) for a in data))
+    return part._replace(mask=row_mask(size, room))
 
 
 def _run(

@@ -12,7 +12,7 @@ WHAT = """A new process and an empty cache; importing is not counted. After the 
 (values of a bowl at random points) the method is asked once: it fits a model and searches for the
 next point. Compared with 6 dimensions, in turns."""
 
-DIMENSIONS = {6: None, 60: 2, 200: 2, 1000: None}
+DIMENSIONS = {6: None, 60: 2, 200: 2, 1000: None, 3000: None}
 REPEATS = 3
 
 

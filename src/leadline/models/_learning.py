@@ -26,7 +26,6 @@ Notation: `v (p,)` scaled free coordinates, `u = center + unit * v`, `r` starts.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
 from typing import Any, NamedTuple
 
 import equinox as eqx
@@ -122,6 +121,8 @@ _PLANS = {
     # speaks for shorter ones.
     None: _Plan((_EVEN, _SMOOTH, _SMOOTHER), 64, _NO_RACE, None, _NO_RACE, 1e-4),
 }
+# A model whose own values are not more nats behind on a few rows has seen such data before.
+_KNOWN = 10.0
 # A slope of the log joint, in nats for each unit of a free coordinate, that is no maximum.
 _STEEP = 1.0
 
@@ -272,18 +273,21 @@ def best_coordinates(
     plan, starts, n = _PLANS[search.priors], search.starts, int(np.sum(data.mask))
     curvature = np.broadcast_to(np.eye(starts.shape[1]), (*starts.shape, starts.shape[1]))
     sizes, race = _part_sizes(plan, n), plan.race
-    for size, next_size in pairwise([*sizes, n]):
-        found = _run(
-            evidence, module, _part(data, size, search.seed), search, starts, curvature, race
-        )
+    while sizes:
+        size, *sizes = sizes
+        part = _part(data, size, search.seed)
+        found = _run(evidence, module, part, search, starts, curvature, race)
         # The best comes last.
         order = np.argsort(-np.asarray(found.value))
+        if found.value[0] - found.value[order[-1]] < _KNOWN:
+            # The model was learned from such data before, and most probably begins near its end.
+            sizes = []
         first, kept = (None, order) if plan.kept is None else (1, order[-plan.kept :])
         starts = np.concatenate([search.starts[:first], np.asarray(found.u)[kept]])
         # The evidence of more rows curves as that of a few does, times as many. Only the search
         # that came to its end has learned how.
         curvature = np.repeat(np.eye(starts.shape[1])[None], len(starts), axis=0)
-        curvature[-1] = np.asarray(found.h)[order[-1]] * size / next_size
+        curvature[-1] = np.asarray(found.h)[order[-1]] * size / [*sizes, n][0]
         race = plan.last
     found = _run(evidence, module, data, search, starts, curvature, race)
     return np.asarray(found.u)[int(np.argmin(found.value))]

@@ -76,7 +76,7 @@ def minimize_bounded(
     *,
     h: Float[Array | np.ndarray, "r p p"] | None = None,
     tolerance: Any = 1e-4,
-    steep: Any = np.inf,
+    steep: Any = None,
     race: Race | None = None,
     max_evaluations: Any = 200,
 ) -> Minima:
@@ -128,9 +128,7 @@ def minimize_together(
     return _descend(evaluate, starts, None, lower, upper, tolerance, max_evaluations)
 
 
-def _descend(
-    evaluate, starts, h, lower, upper, tolerance, limit, steep=np.inf, race=None
-) -> Minima:
+def _descend(evaluate, starts, h, lower, upper, tolerance, limit, steep=None, race=None) -> Minima:
     """Turn by turn: a trial point of each lane, its value and gradient, and what follows."""
     lower, upper = (jnp.broadcast_to(b, starts.shape) for b in (lower, upper))
     if h is None:
@@ -234,15 +232,18 @@ def _advance(lane, trial, value, gradient, lower, upper, *, tolerance, limit, st
     promises_little = accept & (-new_gradient @ direction < tolerance)
     halted = (quiet >= 2) | promises_little | (step < _SHORTEST)
 
-    downhill = -_free(new, new_gradient, lower, upper) * new_gradient
-    renew = halted & (jnp.max(jnp.abs(downhill)) > steep) & (lane.renewed < _RENEWALS)
-    h = jnp.where(renew, jnp.eye(h.shape[0]), h)
-    direction = jnp.where(renew, downhill, direction)
-    step = jnp.where(renew, 1.0 / jnp.maximum(jnp.linalg.norm(downhill), 1.0), step)
-    quiet = jnp.where(renew, 0, quiet)
-    renewed = lane.renewed + renew.astype(lane.renewed.dtype)
+    renewed = lane.renewed
+    if steep is not None:
+        downhill = -_free(new, new_gradient, lower, upper) * new_gradient
+        renew = halted & (jnp.max(jnp.abs(downhill)) > steep) & (renewed < _RENEWALS)
+        h = jnp.where(renew, jnp.eye(h.shape[0]), h)
+        direction = jnp.where(renew, downhill, direction)
+        step = jnp.where(renew, 1.0 / jnp.maximum(jnp.linalg.norm(downhill), 1.0), step)
+        quiet = jnp.where(renew, 0, quiet)
+        renewed = renewed + renew
+        halted = halted & ~renew
 
-    done = lane.done | (start & ~finite) | (halted & ~renew) | (evaluations >= limit)
+    done = lane.done | (start & ~finite) | halted | (evaluations >= limit)
     new_value = jnp.where(accept, value, lane.value)
     return _Lane(
         new, new_value, new_gradient, h, direction, step, quiet, renewed, evaluations, done

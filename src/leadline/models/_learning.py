@@ -92,7 +92,8 @@ class _Plan(NamedTuple):
         rows: how many tell a good start from a bad one, where there are more.
         race: on so many rows, or on all if there are not more.
         kept: how many of those that were found on a part of the rows go on, beside the model's own
-            values; if None all of them, beside all starts.
+            values; if None all of them, beside all starts, and nothing but `last` is a race of all
+            rows.
         last: the races on more rows after that.
         tolerance: nats that are worth another step, unless the user says.
     """
@@ -117,9 +118,16 @@ _PLANS = {
     ),
     # For models that are learned again and again, where the first start is nearly always the best.
     "quiet": _Plan((_EVEN, _SMOOTH), 64, _race((4,), (0.0,), 0.0), 1, _BEST_AT_ONCE, 3e-3),
-    # Early values say little about late ones here. Long length scales only pay where no prior
-    # speaks for shorter ones.
-    None: _Plan((_EVEN, _SMOOTH, _SMOOTHER), 64, _NO_RACE, None, _NO_RACE, 1e-4),
+    # Early values say little about late ones here, so there is no race on all rows. Long length
+    # scales only pay where no prior speaks for shorter ones.
+    None: _Plan(
+        starts=(_EVEN, _SMOOTH, _SMOOTHER),
+        rows=64,
+        race=_race((8,), (0.0,), 0.0),
+        kept=None,
+        last=_NO_RACE,
+        tolerance=1e-4,
+    ),
 }
 # A model whose own values are not more nats behind on a few rows has seen such data before.
 _KNOWN = 10.0
@@ -272,7 +280,8 @@ def best_coordinates(
     """
     plan, starts, n = _PLANS[search.priors], search.starts, int(np.sum(data.mask))
     curvature = np.broadcast_to(np.eye(starts.shape[1]), (*starts.shape, starts.shape[1]))
-    sizes, race = _part_sizes(plan, n), plan.race
+    sizes = _part_sizes(plan, n)
+    race = plan.race if sizes or plan.kept is not None else plan.last
     while sizes:
         size, *sizes = sizes
         part = _part(data, size, search.seed)

@@ -11,9 +11,10 @@ import pytest
 
 import leadline as ll
 from leadline import kernels as k
+from leadline.models import _learning
 from leadline.models._exact import as_padded_rows, log_evidence
-from leadline.models._learning import search_for
-from leadline.numerics import DataScale, from_free, to_free
+from leadline.models._learning import best_coordinates, search_for
+from leadline.numerics import DataScale, Minima, from_free, to_free
 
 N = 25
 RNG = np.random.default_rng(0)
@@ -230,6 +231,29 @@ def test_large_data_are_searched_in_two_passes():
     steps = 0.1 * np.concatenate([np.eye(u.size), -np.eye(u.size)])
     _, values = evidence_around(post.gp, rows, u, u + steps)
     assert np.max(values) < post.log_evidence + 0.1
+
+
+@pytest.mark.parametrize(
+    ("behind", "sizes"),
+    [(0.0, [64, 128, 256]), (100.0, [64, 128, 256]), (1.0, [64, 256]), (-1.0, [64, 256])],
+    ids=["rehearsed", "lost", "known", "best"],
+)
+def test_a_model_that_knows_such_data_skips_half_of_them(behind, sizes, monkeypatch):
+    """Sizes of the data that are searched, by how far the model's own values are behind."""
+    visited = []
+
+    def run(evidence, module, data, search, starts, curvature, race):
+        visited.append(data.mask.shape[0])
+        values = np.full(len(starts), 0.5)
+        values[0] += behind
+        return Minima(starts, values, np.zeros(len(starts)), np.array(curvature))
+
+    monkeypatch.setattr(_learning, "_run", run)
+    x = np.random.default_rng(0).uniform(size=(200, 2))
+    rows = as_padded_rows(x, x[:, 0])
+    search = search_for(model(), DataScale.of(x, x[:, 0]), priors="quiet", restarts=None, seed=0)
+    best_coordinates(log_evidence, model(), rows, search)
+    assert visited == sizes
 
 
 @pytest.mark.slow

@@ -288,8 +288,9 @@ def best_coordinates(
         found = _run(evidence, module, part, search, starts, curvature, race)
         # The best comes last.
         order = np.argsort(-np.asarray(found.value))
-        if found.value[0] - found.value[order[-1]] < _KNOWN:
+        if order[-1] == 0 or 0.0 < found.value[0] - found.value[order[-1]] < _KNOWN:
             # The model was learned from such data before, and most probably begins near its end.
+            # In a rehearsal all values are the same, and every size has its turn.
             sizes = []
         first, kept = (None, order) if plan.kept is None else (1, order[-plan.kept :])
         starts = np.concatenate([search.starts[:first], np.asarray(found.u)[kept]])

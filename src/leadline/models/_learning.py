@@ -17,8 +17,7 @@ far from one another that everything looks like noise. Without priors the eviden
 and early values say little about late ones: then all starts, the first and those that were found,
 run to their end.
 
-More starts find better maxima of rough functions, for more time: `restarts` is the user's to set,
-and docs/numerics.md has what it buys.
+More starts find better maxima of rough functions, for more time: `restarts` is the user's to set.
 
 Notation: `v (p,)` scaled free coordinates, `u = center + unit * v`, `r` starts.
 """

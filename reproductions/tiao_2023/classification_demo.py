@@ -30,7 +30,7 @@ import matplotlib.pyplot as plt
 from matplotlib.colors import ListedColormap
 
 import leadline as ll
-from leadline.questions.methods._labels import labels
+from leadline.questions.minimize.methods._labels import labels
 
 GOOD, OTHER = "#d62728", "#1f77b4"
 ROWS, NOISE, GAMMA = 27, 0.2, 1.0 / 3.0

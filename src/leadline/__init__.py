@@ -14,28 +14,35 @@ _jax.config.update("jax_enable_x64", True)
 if _typing.TYPE_CHECKING:
     from leadline import (
         acquisition,
+        boundary,
         campaign,
+        decisions,
         diagnostics,
         dynamics,
         implicit,
         kernels,
         means,
         measures,
+        models,
         paths,
         questions,
         ratios,
+        search,
         spaces,
     )
-    from leadline.acquisition import decide, elicit_probability, elicit_utility
+    from leadline.boundary import InvalidData, NotPositiveDefinite, Unsupported
     from leadline.campaign import maximize, minimize
+    from leadline.decisions import decide, elicit_probability, elicit_utility
     from leadline.models import GP, MultiGP
-    from leadline.numerics import InvalidData, NotPositiveDefinite, Unsupported, fixed
+    from leadline.numerics import fixed
     from leadline.questions import Maximize, Minimize, methods
     from leadline.spaces import Choice, Integer, Ordinal, Real, Space
 
 _ROOMS = (
     "acquisition",
+    "boundary",
     "campaign",
+    "decisions",
     "diagnostics",
     "dynamics",
     "implicit",
@@ -49,13 +56,15 @@ _ROOMS = (
     "plots",
     "questions",
     "ratios",
+    "search",
     "spaces",
 )
 _NAMES = {
-    "acquisition": ("decide", "elicit_probability", "elicit_utility"),
+    "boundary": ("InvalidData", "NotPositiveDefinite", "Unsupported"),
     "campaign": ("maximize", "minimize"),
+    "decisions": ("decide", "elicit_probability", "elicit_utility"),
     "models": ("GP", "MultiGP"),
-    "numerics": ("InvalidData", "NotPositiveDefinite", "Unsupported", "fixed"),
+    "numerics": ("fixed",),
     "questions": ("Maximize", "Minimize", "methods"),
     "spaces": ("Choice", "Integer", "Ordinal", "Real", "Space"),
 }
@@ -90,8 +99,10 @@ __all__ = [
     "Space",
     "Unsupported",
     "acquisition",
+    "boundary",
     "campaign",
     "decide",
+    "decisions",
     "diagnostics",
     "dynamics",
     "elicit_probability",
@@ -104,8 +115,10 @@ __all__ = [
     "measures",
     "methods",
     "minimize",
+    "models",
     "paths",
     "questions",
     "ratios",
+    "search",
     "spaces",
 ]

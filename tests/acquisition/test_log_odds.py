@@ -17,7 +17,7 @@ from leadline.acquisition import (
     is_among,
     maximize,
 )
-from leadline.numerics import InvalidData, Unsupported
+from leadline.boundary import InvalidData, Unsupported
 from leadline.ratios import MLP, Scikit
 from leadline.spaces import Choice, Integer, Real, Space
 

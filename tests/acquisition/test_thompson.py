@@ -11,9 +11,10 @@ from leadline.acquisition._thompson import (
     promising,
     unified_draws,
 )
+from leadline.boundary import InvalidData, Unsupported
 from leadline.diagnostics import decoupled_moments, weight_space_moments
 from leadline.models import mixture
-from leadline.numerics import InvalidData, Unsupported, shifted_sobol
+from leadline.numerics import shifted_sobol
 from leadline.paths import FourierFeatures, prior_draws
 from leadline.spaces import Space
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from leadline.campaign._database import DatabaseJournal
-from leadline.campaign._journal import Journal
-from leadline.campaign._memory import MemoryJournal
+from leadline.campaign.journal._database import DatabaseJournal
+from leadline.campaign.journal._journal import Journal
+from leadline.campaign.journal._memory import MemoryJournal
 
 SETTINGS = {
     "verb": "minimize",

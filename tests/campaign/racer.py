@@ -12,7 +12,7 @@ import time
 import numpy as np
 from tests.campaign.conftest import SETTINGS
 
-from leadline.campaign._journal import open_journal
+from leadline.campaign.journal._journal import open_journal
 from leadline.questions import Asked, Told
 
 

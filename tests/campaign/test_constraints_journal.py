@@ -8,9 +8,15 @@ import pytest
 from tests.campaign.functions import limited
 from tests.campaign.toys import replayed
 
+from leadline.boundary import InvalidData
 from leadline.campaign import MemoryJournal, maximize, minimize
-from leadline.campaign._stored import Stored, restore, restore_settings, store, store_settings
-from leadline.numerics import InvalidData
+from leadline.campaign.journal._stored import (
+    Stored,
+    restore,
+    restore_settings,
+    store,
+    store_settings,
+)
 from leadline.questions import Given, Minimize, Told, question_from_settings
 
 BOX = [(0.0, 1.0)] * 2

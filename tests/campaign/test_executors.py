@@ -12,8 +12,8 @@ import pytest
 from tests.campaign import functions
 from tests.campaign.toys import Listed, Toy, history, replayed
 
+from leadline.boundary import InvalidData
 from leadline.campaign import CampaignOptions, ExecutorFailed, MemoryJournal, run
-from leadline.numerics import InvalidData
 
 
 def campaign(question, f, budget, **options):

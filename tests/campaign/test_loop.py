@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.campaign.toys import Listed, Toy, history, replayed
 
+from leadline.boundary import InvalidData
 from leadline.campaign import CampaignOptions, MemoryJournal, run
 from leadline.campaign import _loop as loop_module
-from leadline.numerics import InvalidData
 from leadline.questions import Failed, Given, Minimize, Told
 
 

@@ -5,8 +5,8 @@ import concurrent.futures
 import numpy as np
 import pytest
 
+from leadline.boundary import InvalidData
 from leadline.campaign import CampaignOptions
-from leadline.numerics import InvalidData
 
 
 @pytest.mark.parametrize("budget", [0, -1, 2.5, True, "ten", None])

@@ -1,11 +1,11 @@
 """What a campaign says of how far it is."""
 
+from tests.boundary.test_progress import recorded
 from tests.campaign.toys import Toy
-from tests.numerics.test_progress import recorded
 
+from leadline.boundary._progress import ProgressLine
 from leadline.campaign import CampaignOptions, run
 from leadline.campaign._tally import Tally
-from leadline.numerics._progress import ProgressLine
 
 
 def test_it_says_how_far_the_campaign_is():

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from leadline.boundary import InvalidData
 from leadline.campaign import maximize, minimize
-from leadline.numerics import InvalidData
 from leadline.questions import Minimize, methods
 from leadline.spaces import Choice, Integer, Real, Space
 

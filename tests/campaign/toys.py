@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.questions import Asked, Exhausted, Question
 
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import leadline as ll
+from leadline.boundary import InvalidData, NotPositiveDefinite, Unsupported
 from leadline.diagnostics import (
     covariance_operator,
     decoupled_moments,
@@ -15,7 +16,6 @@ from leadline.diagnostics import (
     weight_space_moments,
 )
 from leadline.models import GP, Posterior, Titsias
-from leadline.numerics import InvalidData, NotPositiveDefinite, Unsupported
 from leadline.paths import (
     Features,
     FourierFeatures,

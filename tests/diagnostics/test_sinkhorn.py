@@ -5,8 +5,8 @@ import sys
 import numpy as np
 import pytest
 
+from leadline.boundary import InvalidData
 from leadline.diagnostics import sinkhorn_distance, wasserstein2
-from leadline.numerics import InvalidData
 
 # ott-jax imports JAXopt, which is deprecated as a whole.
 pytestmark = pytest.mark.filterwarnings("ignore:JAXopt:DeprecationWarning")

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import scipy.linalg
 
+from leadline.boundary import InvalidData, NotPositiveDefinite
 from leadline.diagnostics import gaussian_kl, wasserstein2
-from leadline.numerics import InvalidData, NotPositiveDefinite
 
 SIZE = 12
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.stats
 
+from leadline.boundary import InvalidData
 from leadline.implicit import (
     Affine,
     ConstantScale,
@@ -15,7 +16,6 @@ from leadline.implicit import (
     NetworkScale,
     TriangularScale,
 )
-from leadline.numerics import InvalidData
 
 RNG = np.random.default_rng(0)
 GIVEN, VALUE = RNG.normal(size=(6, 3)), RNG.normal(size=(6, 2))

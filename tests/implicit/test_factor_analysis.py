@@ -8,6 +8,7 @@ import scipy.stats
 from sklearn.decomposition import PCA
 from sklearn.decomposition import FactorAnalysis as ScikitFactorAnalysis
 
+from leadline.boundary import InvalidData
 from leadline.implicit import (
     VAE,
     Affine,
@@ -19,7 +20,6 @@ from leadline.implicit import (
     Networks,
     Objective,
 )
-from leadline.numerics import InvalidData
 
 RNG = np.random.default_rng(0)
 LOADINGS = RNG.normal(size=(8, 2))

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from leadline import fixed, kernels
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 
 X = jnp.zeros((4, 3))
 ONE = np.ones((1, 1))

@@ -10,8 +10,9 @@ from jax.flatten_util import ravel_pytree
 from tests.kernels.registry import COLUMNS, KERNELS, SPECTRAL, gram, inputs
 
 from leadline import Unsupported, kernels
+from leadline.boundary import InvalidData
 from leadline.kernels import Frequencies, Matern52, SpectralMixture, SquaredExponential, White
-from leadline.numerics import InvalidData, sobol
+from leadline.numerics import sobol
 
 # Ten rows, the shape that all tests of kernels share, the last of them at lag zero.
 LAGS = np.concatenate([0.7 * inputs("spectral", 9, seed=7), np.zeros((1, COLUMNS))])

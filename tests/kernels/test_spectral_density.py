@@ -7,6 +7,7 @@ import pytest
 from tests.kernels.registry import COLUMNS, KERNELS
 
 from leadline import Unsupported
+from leadline.boundary import InvalidData
 from leadline.kernels import (
     Matern12,
     Matern32,
@@ -16,7 +17,6 @@ from leadline.kernels import (
     SpectralMixture,
     SquaredExponential,
 )
-from leadline.numerics import InvalidData
 
 ONE = {
     "SquaredExponential": SquaredExponential(0.7),

@@ -7,10 +7,11 @@ import pytest
 from scipy.special import expit, log_expit
 
 import leadline as ll
+from leadline.boundary import InvalidData, Unsupported
 from leadline.models import LaplaceClassifier
 from leadline.models._laplace import log_evidence
 from leadline.models._laplace_mode import laplace_log_evidence, laplace_mode
-from leadline.numerics import InvalidData, Unsupported, from_free, to_free
+from leadline.numerics import from_free, to_free
 
 VARIANCE, LENGTHSCALE, MEAN = 4.0, 0.5, 0.3
 BASE = ll.kernels.Matern52(LENGTHSCALE)

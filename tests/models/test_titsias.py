@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 
 import leadline as ll
+from leadline.boundary import InvalidData, Unsupported
 from leadline.models import GP, Titsias
 from leadline.models._exact import as_padded_rows
 from leadline.models._titsias import elbo
-from leadline.numerics import InvalidData, Unsupported, from_free, to_free
+from leadline.numerics import from_free, to_free
 
 VARIANCE, LENGTHSCALE = 1.3, np.array([0.4, 0.7])
 NOISE, MEAN = 0.02, 0.3

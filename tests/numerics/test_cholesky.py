@@ -7,8 +7,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from leadline.boundary import NotPositiveDefinite
 from leadline.numerics import (
-    NotPositiveDefinite,
     add_to_diagonal,
     cholesky,
     extend_cholesky,

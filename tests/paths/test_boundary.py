@@ -8,8 +8,8 @@ import pytest
 
 import leadline as ll
 from leadline import Unsupported
+from leadline.boundary import InvalidData
 from leadline.kernels import Linear, Matern12, Matern32, Matern52, SquaredExponential
-from leadline.numerics import InvalidData
 from leadline.paths import BoxModes, RegionModes, RegularGrid, exact_update, prior_draws
 
 RNG = np.random.default_rng(0)

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from leadline import Unsupported
+from leadline.boundary import InvalidData
 from leadline.kernels import Frequencies, Linear, Matern52, Periodic, SquaredExponential
-from leadline.numerics import InvalidData, blas_threads_for
+from leadline.numerics import blas_threads_for
 from leadline.paths import FourierFeatures
 from leadline.paths._choice import choose_features, feature_error
 from leadline.paths._quadrature_features import GaussHermite, GaussLegendre

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from leadline import Unsupported
+from leadline.boundary import InvalidData
 from leadline.kernels import Linear, Mahalanobis, Matern12, Matern32, Matern52, SquaredExponential
-from leadline.numerics import InvalidData
 from leadline.paths import Circulant, Features, RegularGrid, _circulant
 
 LINE = RegularGrid([(0.0, 1.0)], (25,))

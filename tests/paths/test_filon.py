@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from leadline import Unsupported
+from leadline.boundary import InvalidData
 from leadline.kernels import Matern52, Periodic, SquaredExponential
-from leadline.numerics import InvalidData
 from leadline.paths._filon import filon_factors, filon_integral, filon_kernel
 
 integral = jax.jit(filon_integral)

@@ -7,8 +7,8 @@ import pytest
 import scipy.special
 
 from leadline import Unsupported
+from leadline.boundary import InvalidData
 from leadline.kernels import Matern, Matern12, Matern32, RationalQuadratic, SquaredExponential
-from leadline.numerics import InvalidData
 from leadline.paths import Features, FiniteElements
 
 RNG = np.random.default_rng(0)

@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from leadline.boundary import InvalidData, NotPositiveDefinite
 from leadline.kernels import Linear, Matern52
-from leadline.numerics import InvalidData, NotPositiveDefinite
 from leadline.paths import Features, FiniteSet
 
 RNG = np.random.default_rng(0)

@@ -15,6 +15,7 @@ from scipy import stats
 from tests.programs import computed
 
 import leadline as ll
+from leadline.boundary import InvalidData
 from leadline.diagnostics import decoupled_moments
 from leadline.kernels import (
     Matern12,
@@ -24,7 +25,7 @@ from leadline.kernels import (
     SpectralMixture,
     SquaredExponential,
 )
-from leadline.numerics import InvalidData, blas_threads_for, shifted_sobol
+from leadline.numerics import blas_threads_for, shifted_sobol
 from leadline.paths import (
     FourierFeatures,
     OrthogonalFeatures,

@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from leadline.boundary import InvalidData
 from leadline.kernels import Matern52
-from leadline.numerics import InvalidData
 from leadline.paths import Circulant, RegularGrid
 from leadline.paths._grid import REACH
 

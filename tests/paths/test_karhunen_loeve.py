@@ -5,7 +5,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.paths import BrownianMotion, Features, KarhunenLoeve
 
 T = np.linspace(0.0, 1.0, 101)[:, None]

@@ -6,8 +6,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+from leadline.boundary import InvalidData
 from leadline.kernels import Kernel, Matern32, SquaredExponential
-from leadline.numerics import InvalidData
 from leadline.paths import Nystrom
 
 RNG = np.random.default_rng(0)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from leadline import Unsupported
+from leadline.boundary import InvalidData
 from leadline.kernels import (
     Matern32,
     Matern52,
@@ -13,7 +14,7 @@ from leadline.kernels import (
     RationalQuadratic,
     SquaredExponential,
 )
-from leadline.numerics import InvalidData, blas_threads_for
+from leadline.numerics import blas_threads_for
 from leadline.paths._quadrature_features import GaussHermite, GaussLegendre, Simpson
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.plots import Picture, picture_of_optimum
 from leadline.questions import Minimize, Trial
 from leadline.spaces import Choice, Integer, Ordinal, Real, Space

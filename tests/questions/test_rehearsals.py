@@ -14,7 +14,7 @@ import pytest
 import leadline as ll
 from leadline.numerics import forget_programs
 from leadline.questions._rehearsals import Rehearsals, forget_rehearsals
-from leadline.questions.methods._scenes import Prospect, scenes
+from leadline.questions.minimize.methods._scenes import Prospect, scenes
 
 BOX = [(0.0, 1.0)] * 2
 

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from leadline.questions.methods._surrogate import (
+from leadline.questions._surrogate import (
     half_ranked,
     learn,
     signed_logarithm,

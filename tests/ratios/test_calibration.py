@@ -10,7 +10,7 @@ import pytest
 from scipy.special import expit, logit
 from tests.ratios.classifiers import data
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.ratios import MLP, Calibrated, Classifier, FittedClassifier, forest
 from leadline.ratios._calibration import deal, isotonic, platt
 from leadline.ratios._labeled import as_labeled

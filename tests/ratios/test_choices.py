@@ -6,7 +6,7 @@ import json
 import pytest
 from sklearn.linear_model import LogisticRegression
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.ratios import (
     MLP,
     Best,

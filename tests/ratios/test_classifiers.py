@@ -9,7 +9,7 @@ import pytest
 from tests.ratios.classifiers import CLASSIFIERS, COLUMNS, data
 
 from leadline import ratios
-from leadline.numerics import InvalidData, Unsupported
+from leadline.boundary import InvalidData, Unsupported
 from leadline.ratios import Classifier, FittedClassifier, as_classifier, classifier_settings
 
 every_classifier = pytest.mark.parametrize("name", CLASSIFIERS)

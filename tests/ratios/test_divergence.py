@@ -9,7 +9,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.neighbors import KNeighborsClassifier
 from tests.ratios import toy
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.ratios import GENERATORS, Variational, divergence, fit
 
 # Of N(1, 1) from N(0, 1).

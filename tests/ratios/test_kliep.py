@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from tests.ratios import toy
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.ratios import GENERATORS, KLIEP, fit
 
 KEY = jax.random.key(0)

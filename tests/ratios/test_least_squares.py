@@ -6,7 +6,7 @@ import pytest
 import scipy
 from tests.ratios import toy
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.ratios import RuLSIF, fit, uLSIF
 
 KEY = jax.random.key(0)

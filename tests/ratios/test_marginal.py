@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit, logit
 from tests.ratios.classifiers import data
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.ratios import MLP, SGHMC, Dropout, Ensemble, Laplace, Scikit, forest
 from leadline.ratios._labeled import as_labeled
 from leadline.ratios._network import Network

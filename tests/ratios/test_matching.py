@@ -5,7 +5,7 @@ import pytest
 import scipy
 from tests.ratios import toy
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.ratios import kernel_mean_matching
 from leadline.ratios._matching import _projected
 

@@ -7,7 +7,7 @@ import pytest
 from scipy.special import expit, logit
 from tests.ratios.classifiers import data
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.ratios import MLP, Network
 from leadline.ratios._average import averaged_logits
 from leadline.ratios._batches import batch_rows, first_places

@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 from tests.ratios import toy
 
 import leadline as ll
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.ratios import RuLSIF, Scikit, fit, relative_ratio
 
 LINE = np.array([[0.0], [1.0]])

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import LinearSVC
 from tests.ratios.classifiers import data
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.ratios import Scikit, boosting, forest
 from leadline.ratios._scikit import _repeated
 

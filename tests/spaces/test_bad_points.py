@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.spaces import Choice, Integer, Ordinal, Real, Space, as_space
 
 SPACE = Space(

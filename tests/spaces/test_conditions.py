@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.spaces.random_spaces import spaces
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.spaces import Choice, Integer, Ordinal, Real, Space
 
 NETWORK = Space(

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from tests.spaces.random_spaces import spaces
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.spaces import Choice, Integer, Ordinal, Real, Space
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.spaces.random_spaces import choices, integers, ordinals, parameter_of, reals
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.spaces import Choice, Integer, Ordinal, Real, Space
 
 ANY = st.one_of(reals(), integers(), ordinals(), choices())

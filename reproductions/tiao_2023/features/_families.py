@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 
 import leadline as ll
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.paths import FourierFeatures, OrthogonalFeatures, PhaseShiftedFeatures
 from leadline.paths._quadrature_features import GaussHermite, GaussLegendre, Simpson
 

@@ -1,9 +1,6 @@
 """What a next call is worth, and where it is worth most."""
 
-from leadline.acquisition._acquisition import Acquisition
 from leadline.acquisition._averaged import Averaged, LogAveraged, averaged
-from leadline.acquisition._decide import Decision, decide
-from leadline.acquisition._elicit import elicit_probability, elicit_utility, expected_utility
 from leadline.acquisition._fantasies import Fantasies, base_samples, fantasize, fantasize_incumbent
 from leadline.acquisition._feasibility import Feasible, LogFeasible, LogProbabilityAllowed, feasible
 from leadline.acquisition._gains import (
@@ -24,17 +21,12 @@ from leadline.acquisition._knowledge_gradient import (
 )
 from leadline.acquisition._log_odds import HostLogOdds, LogOdds, centered
 from leadline.acquisition._max_value_entropy import MaxValueEntropy, sample_maxima
-from leadline.acquisition._maximize import maximize
-from leadline.acquisition._maximum import Maximum, is_among
 from leadline.acquisition._monte_carlo import LogMonteCarlo, MonteCarlo
 from leadline.acquisition._nested_knowledge_gradient import (
     NestedKnowledgeGradient,
     OneShotKnowledgeGradient,
 )
 from leadline.acquisition._pairs import expected_maximum_of_two
-from leadline.acquisition._parzen import Parzen, parzen
-from leadline.acquisition._pool import maximize_pool
-from leadline.acquisition._proportional import proportional_starts
 from leadline.acquisition._thompson import (
     DrawnFunction,
     location_scale_choice,
@@ -49,6 +41,23 @@ from leadline.acquisition._utilities import (
     Improvement,
     SmoothExceedance,
     Utility,
+)
+from leadline.decisions import (
+    Decision,
+    decide,
+    elicit_probability,
+    elicit_utility,
+    expected_utility,
+)
+from leadline.search import (
+    Acquisition,
+    Maximum,
+    Parzen,
+    is_among,
+    maximize,
+    maximize_pool,
+    parzen,
+    proportional_starts,
 )
 
 __all__ = [

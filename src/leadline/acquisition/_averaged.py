@@ -18,9 +18,9 @@ import numpy as np
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 
-from leadline.acquisition._acquisition import Acquisition
+from leadline.boundary import InvalidData, Unsupported
 from leadline.models import MixturePosterior, Posterior
-from leadline.numerics import InvalidData, Unsupported
+from leadline.search import Acquisition
 
 
 class Averaged(Acquisition):

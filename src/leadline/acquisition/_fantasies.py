@@ -27,11 +27,9 @@ import scipy
 from jaxtyping import Array, Float
 
 from leadline.acquisition._utilities import Utility
+from leadline.boundary import InvalidData, Unsupported, as_rows
 from leadline.models import ExactPosterior
 from leadline.numerics import (
-    InvalidData,
-    Unsupported,
-    as_rows,
     blas_threads_for,
     bucket,
     cholesky,

@@ -22,12 +22,12 @@ import numpy as np
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 
-from leadline.acquisition._acquisition import Acquisition, single_points
 from leadline.acquisition._fantasies import FANTASIES, Fantasies, fantasize
 from leadline.acquisition._gains import ExpectedImprovement, ProbabilityOfImprovement
 from leadline.acquisition._log_ndtr import log_ndtr
+from leadline.boundary import InvalidData, Unsupported
 from leadline.models import Posterior
-from leadline.numerics import InvalidData, Unsupported
+from leadline.search import Acquisition, single_points
 
 # A marginal without any uncertainty still has a logarithm, and the square of a z is a number.
 _LEAST_STD, _FARTHEST = 1e-150, -1e150

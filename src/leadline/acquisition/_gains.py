@@ -19,7 +19,6 @@ import numpy as np
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 
-from leadline.acquisition._acquisition import Acquisition, single_points
 from leadline.acquisition._fantasies import (
     FANTASIES,
     LEAST_VARIANCE,
@@ -28,8 +27,9 @@ from leadline.acquisition._fantasies import (
     fantasize_incumbent,
 )
 from leadline.acquisition._utilities import Confidence, Exceedance, Highest, Improvement, Utility
+from leadline.boundary import InvalidData, Unsupported, is_traced
 from leadline.models import Posterior
-from leadline.numerics import InvalidData, Unsupported, is_traced
+from leadline.search import Acquisition, single_points
 
 
 class Gain(Acquisition):

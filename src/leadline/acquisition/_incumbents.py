@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from leadline.boundary import InvalidData, Unsupported, as_targets
 from leadline.models import ExactPosterior, Posterior
-from leadline.numerics import InvalidData, Unsupported, as_targets
 
 
 class Incumbent(NamedTuple):

@@ -22,14 +22,14 @@ from typing import Any
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from leadline.acquisition._acquisition import Acquisition, single_points
 from leadline.acquisition._max_value_entropy import (
     predictive,
     require_process,
     truncation_information,
 )
+from leadline.boundary import as_rows, as_targets, is_traced
 from leadline.models import Posterior
-from leadline.numerics import as_rows, as_targets, is_traced
+from leadline.search import Acquisition, single_points
 
 # Parts of a variance: what is left of it by rounding, and where its root still has a derivative.
 _LEAST, _LEAST_LEFT = 1e-12, 1e-20

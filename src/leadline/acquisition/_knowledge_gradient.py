@@ -27,10 +27,11 @@ import numpy as np
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float, Int
 
-from leadline.acquisition._acquisition import Acquisition, single_points
 from leadline.acquisition._improvement import log_h
+from leadline.boundary import InvalidData, Unsupported, as_rows, is_traced
 from leadline.models import ExactPosterior
-from leadline.numerics import InvalidData, Unsupported, as_rows, is_traced, small_cholesky
+from leadline.numerics import small_cholesky
+from leadline.search import Acquisition, single_points
 
 # Lines whose slopes differ less are parallel: what they would add underflows, also in logarithms.
 _PARALLEL = 1e-100

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from leadline.acquisition._acquisition import Acquisition, single_points
+from leadline.search import Acquisition, single_points
 
 
 def centered(rows: Any) -> Any:

@@ -30,9 +30,9 @@ import numpy as np
 from jax.scipy.special import erfcx
 from jaxtyping import Array, Float
 
-from leadline.acquisition._acquisition import Acquisition, single_points
+from leadline.boundary import Unsupported, as_targets, is_traced
 from leadline.models import ExactPosterior, Posterior, TitsiasPosterior
-from leadline.numerics import Unsupported, as_targets, is_traced
+from leadline.search import Acquisition, single_points
 
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
 _SQRT_HALF_PI = math.sqrt(0.5 * math.pi)

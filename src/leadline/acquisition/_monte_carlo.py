@@ -29,10 +29,11 @@ import numpy as np
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 
-from leadline.acquisition._acquisition import Acquisition
 from leadline.acquisition._utilities import Utility
+from leadline.boundary import InvalidData, Unsupported, as_rows, is_traced
 from leadline.models import Posterior
-from leadline.numerics import InvalidData, Unsupported, as_rows, is_traced, small_cholesky
+from leadline.numerics import small_cholesky
+from leadline.search import Acquisition
 
 # Above so many drawn values the sets are taken in pieces.
 _ENTRIES = 100_000_000

@@ -26,7 +26,6 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from leadline.acquisition._acquisition import Acquisition
 from leadline.acquisition._knowledge_gradient import (
     as_candidates,
     base_columns,
@@ -34,8 +33,10 @@ from leadline.acquisition._knowledge_gradient import (
     require_exact,
     root_of_inverse,
 )
+from leadline.boundary import InvalidData
 from leadline.models import ExactPosterior
-from leadline.numerics import InvalidData, minimize_together, spread_best
+from leadline.numerics import minimize_together, spread_best
+from leadline.search import Acquisition
 
 _SEARCHES, _EVALUATIONS = 2, 60
 _TOLERANCE = 1e-10  # of the standard deviation of a mean over the candidates

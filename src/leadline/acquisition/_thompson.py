@@ -22,10 +22,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from leadline.acquisition._acquisition import Acquisition
+from leadline.boundary import InvalidData, Unsupported
 from leadline.models import GP, ExactPosterior, Posterior
-from leadline.numerics import InvalidData, Unsupported, blas_threads_for
+from leadline.numerics import blas_threads_for
 from leadline.paths import Features, FunctionDraws, ScalarPaths, prior_features
+from leadline.search import Acquisition
 
 
 class DrawnFunction(Acquisition):

@@ -22,7 +22,6 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.acquisition._acquisition import Acquisition, single_points
 from leadline.acquisition._improvement import expected_excess, log_expected_excess
 from leadline.acquisition._knowledge_gradient import (
     Known,
@@ -32,8 +31,9 @@ from leadline.acquisition._knowledge_gradient import (
     observe,
     require_exact,
 )
+from leadline.boundary import InvalidData
 from leadline.models import ExactPosterior
-from leadline.numerics import InvalidData
+from leadline.search import Acquisition, single_points
 
 # A variance is at least this part of the prior's: its root has no derivative at 0.
 _LEAST_VARIANCE = 1e-20

@@ -29,7 +29,7 @@ from jaxtyping import Array, Float
 
 from leadline.acquisition._improvement import expected_excess, log_expected_excess
 from leadline.acquisition._log_ndtr import log_ndtr
-from leadline.numerics import Unsupported
+from leadline.boundary import Unsupported
 
 _SQRT_2_OVER_PI = math.sqrt(2.0 / math.pi)
 # What is left to reach has a logarithm, also where nothing is left.

@@ -1,11 +1,10 @@
 """Campaigns: a question run against a real function, with workers, a journal and failures."""
 
 from leadline.campaign._failures import ExecutorFailed
-from leadline.campaign._journal import Journal, open_journal
 from leadline.campaign._loop import run
-from leadline.campaign._memory import MemoryJournal
 from leadline.campaign._options import CampaignOptions
 from leadline.campaign._verbs import maximize, minimize
+from leadline.campaign.journal import Journal, MemoryJournal, open_journal
 
 __all__ = [
     "CampaignOptions",

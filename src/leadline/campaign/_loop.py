@@ -17,14 +17,14 @@ from typing import Any
 
 import numpy as np
 
+from leadline.boundary import InvalidData, Silence, open_progress
 from leadline.campaign._calls import Calls, Outcome
 from leadline.campaign._failures import ExecutorFailed, explain
 from leadline.campaign._interrupts import uninterrupted
-from leadline.campaign._journal import Journal, open_journal
 from leadline.campaign._options import CampaignOptions
 from leadline.campaign._pool import open_pool
 from leadline.campaign._tally import Tally
-from leadline.numerics import InvalidData, Silence, open_progress
+from leadline.campaign.journal import Journal, open_journal
 from leadline.questions import Asked, Exhausted, Failed, Question, Told, Trial
 
 # Seconds between two looks at what other processes do: while there is nothing else to do, and

@@ -11,8 +11,8 @@ from typing import Any, TypedDict
 
 import numpy as np
 
-from leadline.campaign._journal import Journal
-from leadline.numerics import InvalidData, as_choice, did_you_mean, shorten
+from leadline.boundary import InvalidData, as_choice, did_you_mean, shorten
+from leadline.campaign.journal import Journal
 from leadline.questions import Trial
 
 EXECUTORS = ("threads", "processes")

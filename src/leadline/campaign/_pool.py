@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from typing import Any
 
+from leadline.boundary import InvalidData
 from leadline.campaign._failures import ExecutorFailed
 from leadline.campaign._options import CampaignOptions
 from leadline.campaign._processes import WorkerProcesses, check_picklable
 from leadline.campaign._threads import CallingThread, DaemonThreads
-from leadline.numerics import InvalidData
 
 
 @dataclasses.dataclass(frozen=True)

@@ -17,9 +17,9 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
 from pathlib import Path
 from typing import Any
 
+from leadline.boundary import InvalidData
 from leadline.campaign import _worker
 from leadline.campaign._failures import CallFailed, ExecutorFailed
-from leadline.numerics import InvalidData
 
 
 class WorkerProcesses(Executor):

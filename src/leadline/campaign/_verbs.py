@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable
 from typing import Any, Unpack
 
+from leadline.boundary import InvalidData
 from leadline.campaign._loop import WorthAsking, run
 from leadline.campaign._options import CampaignOptions, Options
-from leadline.numerics import InvalidData
 from leadline.questions import METHODS, Asked, Maximize, Minimize, Optimum
 
 

@@ -69,8 +69,8 @@ def _with_clear_errors(command: Callable[..., None]) -> Callable[..., None]:
 
     @functools.wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> None:
+        from leadline.boundary import InvalidData
         from leadline.campaign import ExecutorFailed
-        from leadline.numerics import InvalidData
 
         try:
             command(*args, **kwargs)

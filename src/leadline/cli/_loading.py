@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from leadline.boundary import InvalidData, did_you_mean
 from leadline.campaign import open_journal
-from leadline.numerics import InvalidData, did_you_mean
 from leadline.questions import Minimize, question_from_settings
 from leadline.spaces import Space
 

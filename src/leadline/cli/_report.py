@@ -9,8 +9,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from leadline.boundary import InvalidData
 from leadline.cli._chart import text_chart
-from leadline.numerics import InvalidData
 from leadline.questions import Minimize, Trial
 
 _HEIGHT, _WIDTH = 6, 60

@@ -17,8 +17,9 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, Unsupported
 from leadline.models import ExactPosterior, TitsiasPosterior
-from leadline.numerics import InvalidData, Unsupported, solve_factored, solve_lower
+from leadline.numerics import solve_factored, solve_lower
 from leadline.paths import Features
 
 

@@ -26,6 +26,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import as_rows, is_traced
 from leadline.diagnostics._affine_update import (
     centers_of,
     require_update,
@@ -33,14 +34,7 @@ from leadline.diagnostics._affine_update import (
 )
 from leadline.kernels import Kernel
 from leadline.models import Posterior
-from leadline.numerics import (
-    as_rows,
-    blas_threads_for,
-    bucket,
-    inverse_factored,
-    is_traced,
-    pad_rows,
-)
+from leadline.numerics import blas_threads_for, bucket, inverse_factored, pad_rows
 from leadline.paths import Features
 
 

@@ -23,15 +23,13 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from leadline.boundary import Unsupported, as_rows, is_traced
 from leadline.diagnostics._affine_update import require_update, update_at
 from leadline.models import ExactPosterior, MultivariateNormal, Posterior
 from leadline.numerics import (
-    Unsupported,
-    as_rows,
     blas_threads_for,
     bucket,
     cholesky,
-    is_traced,
     pad_rows,
     require_factor,
     solve_factored,

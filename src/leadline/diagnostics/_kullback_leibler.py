@@ -17,8 +17,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, NotPositiveDefinite, is_traced
 from leadline.diagnostics._wasserstein import as_law
-from leadline.numerics import InvalidData, NotPositiveDefinite, blas_threads_for, is_traced
+from leadline.numerics import blas_threads_for
 
 
 def gaussian_kl(

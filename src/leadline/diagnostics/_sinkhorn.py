@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from leadline.numerics import InvalidData, as_rows
+from leadline.boundary import InvalidData, as_rows
 
 _RELATIVE = 0.01
 _ITERATIONS = 20_000

@@ -18,7 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData, as_targets, blas_threads_for, is_traced
+from leadline.boundary import InvalidData, as_targets, is_traced
+from leadline.numerics import blas_threads_for
 
 
 def wasserstein2(m1: Any, S1: Any, m2: Any, S2: Any) -> Float[Array | np.ndarray, ""] | float:

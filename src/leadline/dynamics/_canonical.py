@@ -20,10 +20,10 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, Unsupported
 from leadline.kernels import Kernel
 from leadline.means import Mean
 from leadline.models import ExactPosterior, TitsiasPosterior
-from leadline.numerics import InvalidData, Unsupported
 from leadline.paths import Inferred, Observed
 
 

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 
 
 @dataclasses.dataclass(frozen=True)

@@ -26,10 +26,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, Unsupported, is_traced
 from leadline.dynamics._canonical import Canonical, as_posteriors, canonical
 from leadline.dynamics._simulate import check_system, euler_maruyama, with_controls
 from leadline.models import TitsiasPosterior
-from leadline.numerics import InvalidData, Unsupported, blas_threads_for, is_traced, solve_lower
+from leadline.numerics import blas_threads_for, solve_lower
 
 # Where less than this part of the variance is left, a value follows from those before it: it gets
 # no number of its own, and no row, which rounding error would fill.

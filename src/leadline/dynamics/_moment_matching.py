@@ -29,15 +29,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, Unsupported, as_rows, is_traced
 from leadline.dynamics._canonical import Canonical, as_posteriors, canonical
 from leadline.kernels import Scale, SquaredExponential
 from leadline.means import Constant, Zero
-from leadline.numerics import (
-    InvalidData,
-    Unsupported,
-    as_rows,
-    is_traced,
-)
 
 
 class Moments(NamedTuple):

@@ -29,6 +29,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, as_choice
 from leadline.dynamics._canonical import canonical
 from leadline.dynamics._moment_matching import Expansions, expansions_of
 from leadline.dynamics._policy import RBFPolicy
@@ -36,7 +37,7 @@ from leadline.dynamics._returns import matched_return, pathwise_returns
 from leadline.kernels import SquaredExponential
 from leadline.means import Zero
 from leadline.models import Titsias, TitsiasPosterior
-from leadline.numerics import InvalidData, as_choice, blas_threads_for
+from leadline.numerics import blas_threads_for
 from leadline.paths import stack_outputs
 
 # The callback hears of progress so many times in an episode.

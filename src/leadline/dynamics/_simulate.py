@@ -21,7 +21,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData, as_rows, blas_threads_for, is_traced
+from leadline.boundary import InvalidData, as_rows, is_traced
+from leadline.numerics import blas_threads_for
 from leadline.paths import Paths
 
 

@@ -20,10 +20,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, as_rows
 from leadline.implicit._conditional import Gaussian
 from leadline.implicit._networks import Affine
 from leadline.implicit._scale import ConstantScale, TriangularScale
-from leadline.numerics import InvalidData, as_rows
 
 # Noise variances stay above this part of a column's variance: the likelihood has no upper bound.
 _LEAST = 1e-6

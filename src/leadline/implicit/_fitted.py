@@ -14,11 +14,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, Unsupported, as_rows
 from leadline.implicit._conditional import Conditional
 from leadline.implicit._networks import Networks, RatioNetwork
 from leadline.implicit._objective import Objective, bound
 from leadline.implicit._training import History
-from leadline.numerics import InvalidData, Unsupported, as_rows
 
 
 class Fitted(eqx.Module):

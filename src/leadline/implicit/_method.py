@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from leadline.boundary import InvalidData, as_choice, as_rows
 from leadline.implicit._conditional import FAMILIES, Conditional
 from leadline.implicit._fitted import Fitted
 from leadline.implicit._networks import (
@@ -28,7 +29,6 @@ from leadline.implicit._networks import (
 from leadline.implicit._objective import Objective, logits
 from leadline.implicit._scale import ConstantScale, NetworkScale
 from leadline.implicit._training import Data, Plan, train
-from leadline.numerics import InvalidData, as_choice, as_rows
 
 # The part of the rows that judges are tried on, and the most of them.
 _HELD_OUT, _MOST_HELD_OUT = 0.1, 1024

@@ -20,6 +20,7 @@ from collections.abc import Callable
 import jax
 from jaxtyping import Array
 
+from leadline.boundary import InvalidData, as_choice
 from leadline.implicit._conditional import Conditional, Gaussian, Laplace
 from leadline.implicit._method import WithConditionals, WithRatios
 from leadline.implicit._networks import (
@@ -32,7 +33,6 @@ from leadline.implicit._networks import (
 )
 from leadline.implicit._objective import MATCHING_LOSSES, Objective
 from leadline.implicit._training import Plan
-from leadline.numerics import InvalidData, as_choice
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True, eq=False)

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 
 Noise = Float[Array, "n d"]
 Given = Float[Array | np.ndarray, "n c"]

@@ -23,6 +23,7 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
+from leadline.boundary import open_progress
 from leadline.implicit._networks import Networks
 from leadline.implicit._objective import (
     UNINFORMED,
@@ -32,7 +33,6 @@ from leadline.implicit._objective import (
     player_terms,
     ratio_losses,
 )
-from leadline.numerics import open_progress
 
 # There are so many checks, unless that makes them fewer steps apart than the second number.
 _CHECKS, _APART = 50, 20

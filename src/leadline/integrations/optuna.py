@@ -34,7 +34,7 @@ except ImportError as error:
         "leadline.integrations.optuna needs Optuna: pip install 'leadline[optuna]'."
     ) from error
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.questions import Asked, Exhausted, Failed, Maximize, Minimize, Question, Told
 from leadline.spaces import Choice, Integer, Parameter, Real, Space
 

@@ -21,8 +21,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData
 from leadline.kernels._kernel import Frequencies, Kernel, check_shape, inherited_ability
-from leadline.numerics import DataScale, Fixed, InvalidData, free_slots, positive
+from leadline.numerics import DataScale, Fixed, free_slots, positive
 
 
 class Constant(Kernel):

@@ -11,8 +11,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, is_traced
 from leadline.kernels._kernel import Kernel, check_shape
-from leadline.numerics import InvalidData, bounded, is_traced, positive, real
+from leadline.numerics import bounded, positive, real
 
 
 def _index(kernel: Kernel, x: Any) -> Array:

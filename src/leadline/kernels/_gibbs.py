@@ -14,9 +14,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
+from leadline.boundary import InvalidData, is_traced
 from leadline.kernels._kernel import Kernel
 from leadline.kernels._warp import as_module
-from leadline.numerics import InvalidData, is_traced
 
 
 class Gibbs(Kernel):

@@ -25,8 +25,9 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, Unsupported
 from leadline.measures import Measure
-from leadline.numerics import InvalidData, Parameterized, Unsupported
+from leadline.numerics import Parameterized
 
 ABILITIES = {
     "frequencies_at": "stationary kernels, and sums, products and scalings of them",

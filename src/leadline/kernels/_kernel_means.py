@@ -29,6 +29,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData
 from leadline.kernels._algebra import Sum
 from leadline.kernels._interval_means import (
     gaussian_interval_double_mean,
@@ -41,7 +42,7 @@ from leadline.kernels._separable import SeparableTerm, separable_term
 from leadline.kernels._smoothing import smoothed_matern
 from leadline.measures import Gaussian, GaussianMixture, Measure, Uniform
 from leadline.measures import Product as ProductMeasure
-from leadline.numerics import InvalidData, solve_lower
+from leadline.numerics import solve_lower
 
 # An array of more entries than this is worked on in chunks of rows.
 _MOST_ENTRIES = 10**8

@@ -14,18 +14,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, is_traced
 from leadline.kernels._algebra import stratified_frequencies
 from leadline.kernels._cosine import plane_wave
 from leadline.kernels._kernel import Frequencies, Kernel, check_columns
 from leadline.kernels._spectrum import normal_density, random_sign, rescaled_density
-from leadline.numerics import (
-    InvalidData,
-    is_traced,
-    normal_quantile,
-    positive,
-    real,
-    squared_distance,
-)
+from leadline.numerics import normal_quantile, positive, real, squared_distance
 
 
 class SpectralMixture(Kernel):

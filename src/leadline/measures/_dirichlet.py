@@ -14,6 +14,7 @@ import numpy as np
 from jax.scipy.special import gammaln, xlogy
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData
 from leadline.measures._measure import (
     Measure,
     as_cube,
@@ -23,7 +24,6 @@ from leadline.measures._measure import (
     require_positive,
     shown,
 )
-from leadline.numerics import InvalidData
 
 # How far from 1 the coordinates of a point on the simplex may sum.
 _SIMPLEX_TOLERANCE = 1e-9

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, is_traced
 from leadline.measures._measure import (
     Measure,
     as_arguments,
@@ -24,7 +25,6 @@ from leadline.measures._measure import (
     require_positive,
     shown,
 )
-from leadline.numerics import InvalidData, is_traced
 
 
 class Gaussian(Measure):

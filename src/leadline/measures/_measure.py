@@ -19,7 +19,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData, Unsupported, is_traced, sobol
+from leadline.boundary import InvalidData, Unsupported, is_traced
+from leadline.numerics import sobol
 
 ABILITIES = {
     "log_prob": "every measure in leadline.measures, and a Product whose measures all have it",

@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, is_traced
 from leadline.measures._gaussian import factor, log_density, traced_root
 from leadline.measures._measure import (
     Measure,
@@ -24,7 +25,6 @@ from leadline.measures._measure import (
     on_host,
     shown,
 )
-from leadline.numerics import InvalidData, is_traced
 
 
 class GaussianMixture(Measure):

@@ -11,8 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData
 from leadline.measures._measure import Measure, as_points
-from leadline.numerics import InvalidData
 
 
 class Product(Measure):

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, is_traced
 from leadline.measures._measure import Measure, as_cube, as_points, as_vectors, on_host, shown
-from leadline.numerics import InvalidData, is_traced
 
 
 class Uniform(Measure):

@@ -13,8 +13,9 @@ import equinox as eqx
 import jax
 from jaxtyping import Array
 
+from leadline.boundary import is_traced
 from leadline.models._gaussian import GaussianPosterior
-from leadline.numerics import blas_threads_for, is_traced
+from leadline.numerics import blas_threads_for
 from leadline.paths import Features, FunctionDraws, prior_draws
 
 

@@ -21,6 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, as_choice, as_rows, as_targets, as_variances, is_traced
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._drawable import DrawablePosterior
@@ -31,13 +32,8 @@ from leadline.models._normal import Normal
 from leadline.models._sampling import sample_log_joint
 from leadline.numerics import (
     DataScale,
-    InvalidData,
     Parameterized,
     add_to_diagonal,
-    as_choice,
-    as_rows,
-    as_targets,
-    as_variances,
     blas_threads_for,
     bucket,
     cholesky,
@@ -45,7 +41,6 @@ from leadline.numerics import (
     from_free,
     gaussian_log_density,
     inverse_factored,
-    is_traced,
     log_density_factored,
     pad_rows,
     positive,

@@ -20,10 +20,11 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from leadline.boundary import as_rows, is_traced
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
 from leadline.models._queries import answer_queries
-from leadline.numerics import as_rows, blas_threads_for, bucket, is_traced, pad_rows, quick_jit
+from leadline.numerics import blas_threads_for, bucket, pad_rows, quick_jit
 
 
 class Projection(NamedTuple):

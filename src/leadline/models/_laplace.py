@@ -24,6 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import Unsupported, as_choice, as_labels, as_rows, as_weights, is_traced
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._gaussian import GaussianPosterior, Projection
@@ -34,14 +35,8 @@ from leadline.models._normal import Normal, array_library
 from leadline.numerics import (
     DataScale,
     Parameterized,
-    Unsupported,
-    as_choice,
-    as_labels,
-    as_rows,
-    as_weights,
     blas_threads_for,
     bucket,
-    is_traced,
     pad_rows,
     require_factor,
     row_mask,

@@ -33,10 +33,10 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData
 from leadline.numerics import (
     Constraint,
     DataScale,
-    InvalidData,
     Minima,
     Race,
     blas_threads_for,

@@ -17,18 +17,11 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, Unsupported, as_rows, is_traced
 from leadline.models._normal import Normal, array_library
 from leadline.models._posterior import Posterior
 from leadline.models._queries import answer_queries
-from leadline.numerics import (
-    InvalidData,
-    Unsupported,
-    as_rows,
-    blas_threads_for,
-    bucket,
-    is_traced,
-    pad_rows,
-)
+from leadline.numerics import blas_threads_for, bucket, pad_rows
 from leadline.paths import Features, MixtureDraws, allot, slots_of
 
 _BISECTIONS = 60

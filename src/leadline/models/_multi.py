@@ -23,6 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, as_choice, as_rows
 from leadline.kernels import Coregionalization, Kernel
 from leadline.means import Mean
 from leadline.models._exact import GP, ExactPosterior, Rows, as_padded_rows, log_evidence
@@ -31,17 +32,7 @@ from leadline.models._multi_draws import MultiDraws
 from leadline.models._multi_rows import checked_outputs, observed_rows, query_rows
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
-from leadline.numerics import (
-    DataScale,
-    Fixed,
-    InvalidData,
-    Parameterized,
-    as_choice,
-    as_rows,
-    fixed,
-    positive,
-    real,
-)
+from leadline.numerics import DataScale, Fixed, Parameterized, fixed, positive, real
 from leadline.paths import CoregionalFeatures, Features, prior_features
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from leadline.numerics import InvalidData, as_rows
+from leadline.boundary import InvalidData, as_rows
 
 
 def checked_outputs(x: Any, y: Any, mask: Any, p: int, columns: int | None = None):

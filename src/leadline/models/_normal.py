@@ -11,18 +11,15 @@ import numpy as np
 import scipy
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, as_targets, is_traced, show
 from leadline.numerics import (
-    InvalidData,
-    as_targets,
     blas_threads_for,
     bucket,
     cholesky,
-    is_traced,
     log_density_factored,
     pad_rows,
     require_factor,
     row_mask,
-    show,
     solve_factored,
 )
 

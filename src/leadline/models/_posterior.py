@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from leadline.numerics import Unsupported
+from leadline.boundary import Unsupported
 
 ABILITIES = {
     "joint": "posteriors whose law is Gaussian (`post.gaussian`)",

@@ -12,7 +12,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from leadline.numerics import as_rows, blas_threads_for, bucket, pad_rows
+from leadline.boundary import as_rows
+from leadline.numerics import blas_threads_for, bucket, pad_rows
 
 _PIECE = 2048
 

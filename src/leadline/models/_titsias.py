@@ -27,6 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, as_choice, as_rows, as_targets, as_variances, is_traced
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._collapsed_bound import Blocks, bound_at, collapsed_bound, optimal_q
@@ -36,14 +37,8 @@ from leadline.models._gaussian import Projection
 from leadline.models._learning import learn, search_for
 from leadline.numerics import (
     DataScale,
-    InvalidData,
     Parameterized,
-    as_choice,
-    as_rows,
-    as_targets,
-    as_variances,
     blas_threads_for,
-    is_traced,
     positive,
     quick_jit,
     require_factor,

@@ -1,5 +1,6 @@
 """Arrays only: factorizations, optimizers, sequences, parameters and their free coordinates."""
 
+from leadline.boundary import InvalidData, NotPositiveDefinite, Unsupported
 from leadline.numerics._bessel import bessel_profile
 from leadline.numerics._bfgs import Minima, Race, minimize_bounded, minimize_together
 from leadline.numerics._cholesky import (
@@ -15,20 +16,7 @@ from leadline.numerics._cholesky import (
 )
 from leadline.numerics._compilation import enable_compilation_cache
 from leadline.numerics._conjugate_gradients import ConjugateGradientsInfo, conjugate_gradients
-from leadline.numerics._display import shorten, show
 from leadline.numerics._distance import squared_distance
-from leadline.numerics._errors import InvalidData, NotPositiveDefinite, Unsupported
-from leadline.numerics._inputs import (
-    as_bounds,
-    as_choice,
-    as_labels,
-    as_rows,
-    as_targets,
-    as_variances,
-    as_weights,
-    did_you_mean,
-    is_traced,
-)
 from leadline.numerics._keys import numbered_key, seed_key, split_key
 from leadline.numerics._lanczos import LogdetEstimate, lanczos_logdet
 from leadline.numerics._log_density import gaussian_log_density, log_density_factored
@@ -50,7 +38,6 @@ from leadline.numerics._parameters import (
 from leadline.numerics._pivoted_cholesky import pivoted_cholesky
 from leadline.numerics._preconditioner import WoodburyPreconditioner, woodbury_preconditioner
 from leadline.numerics._programs import forget_programs, quick_jit
-from leadline.numerics._progress import Silence, open_progress
 from leadline.numerics._quantiles import gamma_quantile, normal_quantile
 from leadline.numerics._quasirandom import (
     generator,
@@ -79,24 +66,15 @@ __all__ = [
     "NotPositiveDefinite",
     "Parameterized",
     "Race",
-    "Silence",
     "Unsupported",
     "WoodburyPreconditioner",
     "add_to_diagonal",
-    "as_bounds",
-    "as_choice",
-    "as_labels",
-    "as_rows",
-    "as_targets",
-    "as_variances",
-    "as_weights",
     "bessel_profile",
     "blas_threads_for",
     "bounded",
     "bucket",
     "cholesky",
     "conjugate_gradients",
-    "did_you_mean",
     "enable_compilation_cache",
     "extend_cholesky",
     "fixed",
@@ -107,7 +85,6 @@ __all__ = [
     "gaussian_log_density",
     "generator",
     "inverse_factored",
-    "is_traced",
     "lanczos_logdet",
     "latin_hypercube",
     "log_density_factored",
@@ -116,7 +93,6 @@ __all__ = [
     "minimize_together",
     "normal_quantile",
     "numbered_key",
-    "open_progress",
     "pad_rows",
     "pivoted_cholesky",
     "positive",
@@ -128,8 +104,6 @@ __all__ = [
     "row_mask",
     "seed_key",
     "shifted_sobol",
-    "shorten",
-    "show",
     "sine_and_cosine",
     "slots",
     "small_cholesky",

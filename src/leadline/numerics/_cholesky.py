@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics._errors import NotPositiveDefinite
+from leadline.boundary import NotPositiveDefinite
 
 FIRST_JITTER = 1e-10
 LAST_JITTER = 1e-4

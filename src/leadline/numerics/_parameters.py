@@ -27,8 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics._display import show
-from leadline.numerics._inputs import is_traced
+from leadline.boundary import is_traced, show
 
 CONSTRAINT = "leadline_constraint"
 

@@ -23,8 +23,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from leadline.boundary import is_traced
 from leadline.numerics._compilation import compiler_options, known_options
-from leadline.numerics._inputs import is_traced
 from leadline.numerics._program_store import Stored, find_stored
 from leadline.numerics._rehearsal import MADE_UP, rehearsal_pool
 

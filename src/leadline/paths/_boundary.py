@@ -23,8 +23,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
+from leadline.boundary import InvalidData, as_bounds, as_choice
 from leadline.kernels import Kernel
-from leadline.numerics import InvalidData, as_bounds, as_choice, blas_threads_for, sine_and_cosine
+from leadline.numerics import blas_threads_for, sine_and_cosine
 from leadline.paths._grid import RegularGrid, moved_inside
 from leadline.paths._karhunen_loeve import Expansion, as_size
 from leadline.paths._laplacian import mode_variances

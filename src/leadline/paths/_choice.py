@@ -15,8 +15,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, Unsupported, as_bounds, is_traced
 from leadline.kernels import Kernel
-from leadline.numerics import InvalidData, Unsupported, as_bounds, is_traced, sobol
+from leadline.numerics import sobol
 from leadline.paths._features import Features
 from leadline.paths._fourier import FourierFeatures, Waves
 from leadline.paths._quadrature_features import GaussHermite, GaussLegendre, takes_quadrature

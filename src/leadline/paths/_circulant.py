@@ -20,8 +20,9 @@ import numpy as np
 import scipy
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, Unsupported, as_choice, is_traced
 from leadline.kernels import Kernel
-from leadline.numerics import InvalidData, Unsupported, as_choice, is_traced, pad_rows, power_of_two
+from leadline.numerics import pad_rows, power_of_two
 from leadline.paths._grid import REACH, GridFeatures, RegularGrid
 
 _TOLERANCE = 1e-10

@@ -12,8 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import Unsupported
 from leadline.kernels import ActiveDims, Kernel, Linear, Scale, Sum
-from leadline.numerics import Unsupported
 from leadline.paths._features import FeatureKernel, Features
 from leadline.paths._fourier import FourierFeatures
 

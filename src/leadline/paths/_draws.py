@@ -21,18 +21,13 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, Unsupported, as_rows, as_targets, as_variances, is_traced
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.numerics import (
-    InvalidData,
-    Unsupported,
-    as_rows,
-    as_targets,
-    as_variances,
     blas_threads_for,
     bucket,
     cholesky,
-    is_traced,
     pad_rows,
     require_factor,
     row_mask,

@@ -14,15 +14,8 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from leadline.numerics import (
-    InvalidData,
-    as_bounds,
-    blas_threads_for,
-    is_traced,
-    minimize_together,
-    sobol,
-    spread_best,
-)
+from leadline.boundary import InvalidData, as_bounds, is_traced
+from leadline.numerics import blas_threads_for, minimize_together, sobol, spread_best
 
 if TYPE_CHECKING:
     from leadline.paths._paths import ScalarPaths

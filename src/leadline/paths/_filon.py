@@ -22,8 +22,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData
 from leadline.kernels import Kernel
-from leadline.numerics import InvalidData
 from leadline.paths._quadrature_features import lengthscales
 
 # Below this theta the three factors are series in theta^2: their direct forms cancel.

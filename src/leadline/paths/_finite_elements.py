@@ -29,8 +29,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, as_bounds, is_traced
 from leadline.kernels import Kernel
-from leadline.numerics import InvalidData, as_bounds, is_traced
 from leadline.paths._grid import GridFeatures, RegularGrid
 from leadline.paths._laplacian import mode_variances, shared_lengthscale
 

@@ -17,13 +17,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from leadline.boundary import as_rows, is_traced
 from leadline.kernels import Kernel
 from leadline.numerics import (
-    as_rows,
     blas_threads_for,
     cholesky,
     extend_cholesky,
-    is_traced,
     require_factor,
     solve_lower,
 )

@@ -20,8 +20,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, as_choice
 from leadline.kernels import Frequencies, Kernel
-from leadline.numerics import InvalidData, as_choice, shifted_sobol, sine_and_cosine
+from leadline.numerics import shifted_sobol, sine_and_cosine
 from leadline.paths._features import Features
 
 

@@ -19,7 +19,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float, Int
 
-from leadline.numerics import InvalidData, as_bounds
+from leadline.boundary import InvalidData, as_bounds
 from leadline.paths._features import Features
 
 # How many nodes an interpolation needs beyond the two around an input, on each side.

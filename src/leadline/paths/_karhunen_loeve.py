@@ -20,7 +20,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData, as_variances, is_traced, sine_and_cosine
+from leadline.boundary import InvalidData, as_variances, is_traced
+from leadline.numerics import sine_and_cosine
 from leadline.paths._features import Features
 
 

@@ -20,8 +20,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, Unsupported
 from leadline.kernels import Kernel, Stationary
-from leadline.numerics import InvalidData, Unsupported
 from leadline.paths._quadrature_features import unscaled
 
 

@@ -18,8 +18,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, as_bounds, as_rows, as_targets, is_traced
 from leadline.kernels import Kernel
-from leadline.numerics import InvalidData, as_bounds, as_rows, as_targets, is_traced
 from leadline.paths._karhunen_loeve import Expansion, as_size
 
 # Nodes along each input column, for one, two and three columns.

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import jax.numpy as jnp
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.paths._paths import Paths, ScalarPaths
 
 

@@ -16,15 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import (
-    InvalidData,
-    Unsupported,
-    as_rows,
-    blas_threads_for,
-    bucket,
-    is_traced,
-    pad_rows,
-)
+from leadline.boundary import InvalidData, Unsupported, as_rows, is_traced
+from leadline.numerics import blas_threads_for, bucket, pad_rows
 from leadline.paths._extrema import argmin_of_each
 
 # Rows of one piece of a long query, and the most numbers that an array may have in a piece. Pieces

@@ -25,8 +25,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, Unsupported
 from leadline.kernels import Frequencies, Kernel, Scale, SquaredExponential
-from leadline.numerics import InvalidData, Unsupported
 from leadline.paths._fourier import Waves
 
 # The box of Simpson's rule, in standard deviations: a normal law has 2e-9 of its mass outside.

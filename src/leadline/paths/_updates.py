@@ -30,16 +30,12 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData, as_choice, as_rows, as_targets, is_traced
 from leadline.kernels import Kernel
 from leadline.numerics import (
     ConjugateGradientsInfo,
-    InvalidData,
-    as_choice,
-    as_rows,
-    as_targets,
     cholesky,
     conjugate_gradients,
-    is_traced,
     pivoted_cholesky,
     require_factor,
     solve_factored,

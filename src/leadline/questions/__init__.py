@@ -1,12 +1,10 @@
 """Questions about functions: ask, tell, answer."""
 
-from leadline.questions import methods
 from leadline.questions._events import Asked, Event, Failed, Given, Told
-from leadline.questions._minimize import METHODS, Maximize, Minimize
-from leadline.questions._optimum import Optimum
 from leadline.questions._question import Exhausted, Question
 from leadline.questions._settings import question_from_settings
 from leadline.questions._trial import Trial
+from leadline.questions.minimize import METHODS, Maximize, Minimize, Optimum, methods
 
 __all__ = [
     "METHODS",

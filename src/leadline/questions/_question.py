@@ -20,7 +20,8 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Array
 
-from leadline.numerics import InvalidData, numbered_key, seed_key
+from leadline.boundary import InvalidData
+from leadline.numerics import numbered_key, seed_key
 from leadline.questions._events import Asked, Event, Failed, Given, Told
 from leadline.questions._rehearsals import Rehearsals
 from leadline.questions._trial import Trial

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from leadline.numerics import InvalidData, as_choice
-from leadline.questions._minimize import METHODS, Maximize, Minimize
-from leadline.questions.methods import Method
+from leadline.boundary import InvalidData, as_choice
+from leadline.questions.minimize._minimize import METHODS, Maximize, Minimize
+from leadline.questions.minimize.methods import Method
 from leadline.spaces import Space
 
 _VERBS: dict[str, type[Minimize]] = {kind.verb: kind for kind in (Minimize, Maximize)}

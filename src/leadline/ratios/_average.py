@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Float
 
-from leadline.numerics import is_traced
+from leadline.boundary import is_traced
 
 
 def averaged_logits(f: Float[Any, "m n"]) -> Float[Any, " n"]:

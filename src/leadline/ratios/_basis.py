@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 from jaxtyping import Float, Int
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.ratios._two_samples import TwoSamples
 
 # Widths to choose from, in units of the median distance. In one dimension with two modes the best

@@ -14,7 +14,8 @@ import jax
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData, generator
+from leadline.boundary import InvalidData
+from leadline.numerics import generator
 from leadline.ratios._basis import folds_of
 from leadline.ratios._classifier import Classifier, FittedClassifier
 from leadline.ratios._labeled import Labeled, as_labeled

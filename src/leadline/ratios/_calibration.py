@@ -23,7 +23,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData, as_choice, generator, is_traced
+from leadline.boundary import InvalidData, as_choice, is_traced
+from leadline.numerics import generator
 from leadline.ratios._choices import as_classifier
 from leadline.ratios._classifier import Classifier, FittedClassifier, State
 from leadline.ratios._labeled import Labeled, as_labeled

@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from leadline.numerics import InvalidData, as_choice
+from leadline.boundary import InvalidData, as_choice
 from leadline.ratios._classifier import Classifier
 from leadline.ratios._density import KernelDensity
 from leadline.ratios._dropout import Dropout

@@ -21,7 +21,8 @@ import numpy as np
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 
-from leadline.numerics import bucket, is_traced, pad_rows, squared_distance
+from leadline.boundary import is_traced
+from leadline.numerics import bucket, pad_rows, squared_distance
 from leadline.ratios._classifier import Classifier, FittedClassifier
 from leadline.ratios._queries import answer
 from leadline.ratios._two_samples import two_samples

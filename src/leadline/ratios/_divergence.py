@@ -18,7 +18,8 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from leadline.numerics import InvalidData, as_rows, generator
+from leadline.boundary import InvalidData, as_rows
+from leadline.numerics import generator
 from leadline.ratios._basis import folds_of
 from leadline.ratios._best import Best
 from leadline.ratios._classifier import Classifier

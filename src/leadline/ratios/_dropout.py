@@ -20,7 +20,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData, generator, is_traced
+from leadline.boundary import InvalidData, is_traced
+from leadline.numerics import generator
 from leadline.ratios._average import averaged_logits
 from leadline.ratios._classifier import Classifier, FittedClassifier, State
 from leadline.ratios._mlp import MLP, FittedMLP, require_network

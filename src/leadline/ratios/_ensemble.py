@@ -15,7 +15,8 @@ from typing import Any, ClassVar
 import jax
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData, generator
+from leadline.boundary import InvalidData
+from leadline.numerics import generator
 from leadline.ratios._average import averaged_logits, stacked
 from leadline.ratios._choices import as_classifier
 from leadline.ratios._classifier import Classifier, FittedClassifier, State

@@ -19,7 +19,8 @@ import numpy as np
 from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 
-from leadline.numerics import as_rows, bucket, is_traced, pad_rows, squared_distance
+from leadline.boundary import as_rows, is_traced
+from leadline.numerics import bucket, pad_rows, squared_distance
 from leadline.ratios._classifier import FittedClassifier
 from leadline.ratios._queries import answer
 

@@ -12,9 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import InvalidData
 from leadline.kernels import Matern52
 from leadline.models import LaplaceClassifier, LaplacePosterior
-from leadline.numerics import InvalidData, free_slots, from_free, generator, to_free
+from leadline.numerics import free_slots, from_free, generator, to_free
 from leadline.ratios._classifier import Classifier, FittedClassifier, State
 from leadline.ratios._labeled import as_labeled
 

@@ -21,7 +21,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import as_choice
+from leadline.boundary import as_choice
 
 _LOG_2 = float(np.log(2.0))
 

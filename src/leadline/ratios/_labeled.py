@@ -10,15 +10,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from leadline.numerics import (
-    InvalidData,
-    as_labels,
-    as_rows,
-    as_weights,
-    bucket,
-    pad_rows,
-    row_mask,
-)
+from leadline.boundary import InvalidData, as_labels, as_rows, as_weights
+from leadline.numerics import bucket, pad_rows, row_mask
 
 
 class Labeled(NamedTuple):

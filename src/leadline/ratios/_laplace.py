@@ -23,8 +23,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.boundary import is_traced
 from leadline.models import averaged_log_odds
-from leadline.numerics import cholesky, is_traced, solve_factored, solve_lower
+from leadline.numerics import cholesky, solve_factored, solve_lower
 from leadline.ratios._classifier import Classifier, FittedClassifier, State
 from leadline.ratios._labeled import Labeled, as_labeled
 from leadline.ratios._mlp import MLP, FittedMLP, require_network

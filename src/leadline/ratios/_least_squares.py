@@ -22,7 +22,8 @@ import numpy as np
 import scipy
 from jaxtyping import Float
 
-from leadline.numerics import InvalidData, blas_threads_for, generator
+from leadline.boundary import InvalidData
+from leadline.numerics import blas_threads_for, generator
 from leadline.ratios._basis import (
     check_basis,
     choose_centers,

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from leadline.numerics import InvalidData, as_rows, blas_threads_for
+from leadline.boundary import InvalidData, as_rows
+from leadline.numerics import blas_threads_for
 from leadline.ratios._basis import median_distance, squared_distances
 
 _STEPS = 20_000

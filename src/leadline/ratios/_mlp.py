@@ -20,7 +20,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData, as_choice, is_traced
+from leadline.boundary import InvalidData, as_choice, is_traced
 from leadline.ratios._average import averaged_logits
 from leadline.ratios._classifier import Classifier, FittedClassifier, State
 from leadline.ratios._labeled import as_labeled

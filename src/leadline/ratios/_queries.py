@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from leadline.numerics import as_rows, bucket, pad_rows
+from leadline.boundary import as_rows
+from leadline.numerics import bucket, pad_rows
 
 _PIECE = 16384
 

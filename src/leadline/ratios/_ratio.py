@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData, as_rows, as_weights, is_traced
+from leadline.boundary import InvalidData, as_rows, as_weights, is_traced
 from leadline.ratios._best import Best
 from leadline.ratios._choices import as_classifier
 from leadline.ratios._classifier import Classifier, FittedClassifier

@@ -12,7 +12,8 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData, Unsupported, as_rows, generator, is_traced
+from leadline.boundary import InvalidData, Unsupported, as_rows, is_traced
+from leadline.numerics import generator
 from leadline.ratios._classifier import Classifier, FittedClassifier, State
 from leadline.ratios._labeled import as_labeled
 

@@ -27,7 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.ratios._batches import batch_rows, first_places
 from leadline.ratios._classifier import Classifier, FittedClassifier, State
 from leadline.ratios._labeled import Labeled, as_labeled

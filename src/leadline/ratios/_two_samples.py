@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Float
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.ratios._labeled import as_labeled
 
 

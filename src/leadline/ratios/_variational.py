@@ -24,7 +24,8 @@ import numpy as np
 import optax
 from jaxtyping import Array, Float
 
-from leadline.numerics import InvalidData, as_choice, bucket, is_traced, pad_rows
+from leadline.boundary import InvalidData, as_choice, is_traced
+from leadline.numerics import bucket, pad_rows
 from leadline.ratios._classifier import Classifier, FittedClassifier
 from leadline.ratios._generators import GENERATORS, as_generator
 from leadline.ratios._network import ACTIVATIONS, Network

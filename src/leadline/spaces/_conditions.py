@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from jaxtyping import Bool, Float
 
-from leadline.numerics import InvalidData, as_choice
+from leadline.boundary import InvalidData, as_choice
 from leadline.spaces._parameter import Parameter
 from leadline.spaces._scalars import Scalar
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from leadline.numerics import InvalidData, as_choice
+from leadline.boundary import InvalidData, as_choice
 from leadline.spaces._numbers import Integer, Real
 from leadline.spaces._options import Choice, Ordinal
 from leadline.spaces._parameter import Parameter

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.spaces._parameter import Parameter
 from leadline.spaces._scalars import as_number, as_whole
 

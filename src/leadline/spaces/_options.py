@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from leadline.numerics import InvalidData, as_choice
+from leadline.boundary import InvalidData, as_choice
 from leadline.spaces._parameter import Parameter
 from leadline.spaces._scalars import Scalar, distinct, plain
 

@@ -20,7 +20,7 @@ from typing import Any, TypeVar
 import numpy as np
 from jaxtyping import Float
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 from leadline.spaces._scalars import Scalar, distinct
 
 Conditions = tuple[tuple[str, tuple[Scalar, ...]], ...]

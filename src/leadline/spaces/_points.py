@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float
 
-from leadline.numerics import InvalidData, as_choice, as_rows
+from leadline.boundary import InvalidData, as_choice, as_rows
 from leadline.spaces._conditions import Conditions
 from leadline.spaces._parameter import Parameter, describe_conditions
 

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable
 from typing import Any
 
-from leadline.numerics import InvalidData
+from leadline.boundary import InvalidData
 
 Scalar = str | int | float | bool | None
 

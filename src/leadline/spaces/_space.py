@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from leadline.numerics import InvalidData, as_bounds, as_rows
+from leadline.boundary import InvalidData, as_bounds, as_rows
 from leadline.spaces._conditions import find_conditions
 from leadline.spaces._description import describe_parameter, qualified_name, read_parameter
 from leadline.spaces._finite import count_points, every_state

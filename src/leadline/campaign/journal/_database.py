@@ -1,0 +1,327 @@
+"""A journal in a database: SQLite by a path, PostgreSQL by a URL.
+
+Nothing is kept in this process but what it saw of the heartbeats of others, so any number of
+processes may use one journal, and each may die at any moment.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import os
+import time
+import weakref
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import exc
+
+from leadline.boundary import InvalidData
+from leadline.campaign.journal._engine import Database, database_url
+from leadline.campaign.journal._heartbeat import Heartbeat
+from leadline.campaign.journal._journal import Journal, check_next, check_started
+from leadline.campaign.journal._owner import LIVE, Owner, Watch, new_owner
+from leadline.campaign.journal._settings import check_same_settings
+from leadline.campaign.journal._stored import (
+    Stored,
+    restore,
+    restore_settings,
+    store,
+    store_settings,
+)
+from leadline.campaign.journal._tables import (
+    CAMPAIGN,
+    EVENTS,
+    FORMAT,
+    LATE,
+    OWNERS,
+    RUNNING,
+    TABLES,
+)
+from leadline.questions import Asked, Event, Failed, Given, Told
+
+# Statements are built once: building them takes longer than running them.
+_LOCK = sa.select(CAMPAIGN.c.id).with_for_update()
+_READ = (
+    sa.select(EVENTS.c.number, EVENTS.c.trial, EVENTS.c.kind, EVENTS.c.body, EVENTS.c.arrays)
+    .where(EVENTS.c.number > sa.bindparam("after"))
+    .order_by(EVENTS.c.number)
+)
+_LAST = sa.select(
+    sa.select(sa.func.coalesce(sa.func.max(EVENTS.c.number), 0)).scalar_subquery(),
+    sa.select(sa.func.coalesce(sa.func.max(EVENTS.c.trial), -1) + 1).scalar_subquery(),
+)
+_ADD_EVENT = sa.insert(EVENTS)
+_ADD_LATE = sa.insert(LATE)
+_ADD_RUNNING = sa.insert(RUNNING)
+_ADD_OWNER = sa.insert(OWNERS)
+_END_RUNNING = sa.delete(RUNNING).where(RUNNING.c.trial == sa.bindparam("ended"))
+_UNFINISHED = sa.select(sa.func.count()).select_from(RUNNING)
+_MINE = sa.select(RUNNING.c.trial).where(RUNNING.c.owner == sa.bindparam("token"))
+_OTHERS = (
+    sa.select(RUNNING.c.trial, RUNNING.c.since, *OWNERS.c)
+    .select_from(RUNNING.outerjoin(OWNERS, RUNNING.c.owner == OWNERS.c.token))
+    .where(sa.or_(RUNNING.c.owner.is_(None), RUNNING.c.owner != sa.bindparam("ours")))
+    .order_by(RUNNING.c.trial)
+)
+_TAKE = (
+    sa.update(RUNNING)
+    .where(RUNNING.c.trial == sa.bindparam("taken"))
+    .values(owner=sa.bindparam("ours"), since=sa.bindparam("now"))
+)
+_FREE = sa.update(RUNNING).where(RUNNING.c.owner == sa.bindparam("token")).values(owner=None)
+_LEAVE = sa.delete(OWNERS).where(OWNERS.c.token == sa.bindparam("left"))
+_BEAT = (
+    sa.update(OWNERS)
+    .where(OWNERS.c.token == sa.bindparam("beating"))
+    .values(heartbeat=sa.bindparam("now"))
+)
+
+
+class DatabaseJournal(Journal):
+    """Events in a database.
+
+    Args:
+        journal: the path of an SQLite file, or a database URL.
+        lease: seconds without a heartbeat after which trials of another host are free.
+        owner: who we are; by default a new owner of this process.
+        clock: seconds, for the lease.
+    """
+
+    def __init__(
+        self,
+        journal: str | os.PathLike,
+        lease: float | int = 60.0,
+        *,
+        owner: Owner | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ):
+        if isinstance(lease, bool) or not isinstance(lease, int | float) or not lease > 0:
+            raise InvalidData(f"lease must be a positive number of seconds, got {lease!r}.")
+        self._database = Database(database_url(journal), _LOCK)
+        self._lease = float(lease)
+        self._interval = min(self._lease / 4, 10.0)
+        self._owner = owner or new_owner()
+        self._joined = False
+        self._watch = Watch(clock)
+        self._heartbeat = Heartbeat(
+            functools.partial(_beat, self._database, self._owner.token), self._interval
+        )
+        # A journal that is forgotten without `close` runs nothing any more.
+        weakref.finalize(self, _abandon, self._owner.token, self._heartbeat, self._database)
+
+    def open(self, settings: dict[str, Any]) -> None:
+        """Create the tables, or check that they hold a campaign with these settings."""
+        text = store_settings(settings)
+        with self._clear_errors():
+            with self._database.creating() as connection:
+                stored = _open_tables(connection, text, self._database)
+            self._database.opened()
+            given = restore_settings(text)
+            check_same_settings(restore_settings(stored), given, str(self._database))
+
+    def settings(self) -> dict[str, Any]:
+        """The settings in the database, which is not changed."""
+        with self._clear_errors(), self._database.looking() as connection:
+            if CAMPAIGN.name not in sa.inspect(connection).get_table_names():
+                raise InvalidData(f"{self._database} is no journal of Leadline.")
+            return restore_settings(_stored_settings(connection, self._database))
+
+    def read(self, after: int) -> list[tuple[int, Event]]:
+        """The events with a number above `after`, in order, with their numbers."""
+        with self._database.reading() as connection:
+            rows = connection.execute(_READ, {"after": after}).all()
+        return [(number, restore(Stored(*fields))) for number, *fields in rows]
+
+    def claim(self, asks: list[Asked]) -> bool:
+        """Start trials, all or none; False if somebody else took one of their numbers."""
+        rows = [store(ask) for ask in asks]
+        now = time.time()
+        with self._database.writing() as connection:
+            number, trials = connection.execute(_LAST).one()
+            if not check_next(asks, trials):
+                return False
+            self._join(connection)
+            _add_events(connection, rows, number, "start")
+            running = [dict(trial=row.trial, owner=self._owner.token, since=now) for row in rows]
+            connection.execute(_ADD_RUNNING, running)
+        self._stay()
+        return True
+
+    def give(self, event: Given) -> bool:
+        """Add data that nobody asked for; False if somebody else took its number."""
+        row = store(event)
+        with self._database.writing() as connection:
+            number, trials = connection.execute(_LAST).one()
+            if not check_next([event], trials):
+                return False
+            _add_events(connection, [row], number, "start")
+        return True
+
+    def finish(self, event: Told | Failed) -> bool:
+        """End a trial, whoever runs it; False if it was finished already."""
+        row = store(event)
+        with self._database.writing() as connection:
+            number, trials = connection.execute(_LAST).one()
+            if not connection.execute(_END_RUNNING, {"ended": row.trial}).rowcount:
+                check_started(row.trial, trials)
+                return False
+            _add_events(connection, [row], number, "end")
+        return True
+
+    def late(self, event: Told) -> None:
+        """Keep a value that came after its trial was given up."""
+        row = store(event)
+        with self._database.writing() as connection:
+            connection.execute(_ADD_LATE, {**row._asdict(), "written": time.time()})
+
+    def adopt(self, limit: int) -> list[int]:
+        """Take over trials that nobody runs any more.
+
+        Those are trials that were released, those of a process of this host that is gone, and
+        those of another host whose heartbeat stood still for the lease while this process looked.
+        """
+        others = {"ours": self._owner.token}
+        with self._database.reading() as connection:
+            rows = connection.execute(_OTHERS, others).all()
+        if not self._orphans(rows, limit):
+            return []
+        # Look again with the lock: somebody else may have taken them, or their owner come back.
+        with self._database.writing() as connection:
+            taken = self._orphans(connection.execute(_OTHERS, others).all(), limit)
+            if taken:
+                self._join(connection)
+                now = time.time()
+                connection.execute(_TAKE, [dict(taken=trial, now=now, **others) for trial in taken])
+        if taken:
+            self._stay()
+        return taken
+
+    def mine(self) -> set[int]:
+        """The unfinished trials that are ours."""
+        with self._database.reading() as connection:
+            return set(connection.execute(_MINE, {"token": self._owner.token}).scalars())
+
+    def unfinished(self) -> int:
+        """How many trials are not finished, ours and those of others."""
+        with self._database.reading() as connection:
+            return connection.execute(_UNFINISHED).scalar_one()
+
+    def release(self) -> None:
+        """Leave: our unfinished trials are free for anybody at once."""
+        try:
+            # Not `_joined`: an interrupt may have come between a commit and what followed it.
+            if self._owner.token in LIVE:
+                with self._database.writing() as connection:
+                    connection.execute(_FREE, {"token": self._owner.token})
+                    connection.execute(_LEAVE, {"left": self._owner.token})
+        finally:
+            self._joined = False
+            _forget(self._owner.token, self._heartbeat)
+
+    def close(self) -> None:
+        """Leave, and let go of all connections."""
+        self.release()
+        self._database.close()
+
+    @contextlib.contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        """Errors of a database that cannot be used, as `InvalidData`; connections are let go."""
+        try:
+            yield
+        except exc.SQLAlchemyError as error:
+            self._database.close()
+            reason = str(getattr(error, "orig", None) or error).rstrip(". \n")
+            raise InvalidData(f"{self._database} cannot be opened: {reason}.") from error
+        except InvalidData:
+            self._database.close()
+            raise
+
+    def _join(self, connection: sa.Connection) -> None:
+        """Say who we are, before the first trial is ours."""
+        if self._joined:
+            return
+        LIVE.add(self._owner.token)
+        now = time.time()
+        if not connection.execute(_BEAT, {"beating": self._owner.token, "now": now}).rowcount:
+            owner = dataclasses.asdict(self._owner)
+            connection.execute(_ADD_OWNER, {**owner, "interval": self._interval, "heartbeat": now})
+
+    def _stay(self) -> None:
+        """What follows the commit of a transaction that joined."""
+        self._joined = True
+        self._heartbeat.start()
+
+    def _orphans(self, rows: Sequence[Any], limit: int) -> list[int]:
+        by_owner: dict[str | None, list[Any]] = {}
+        for row in rows:
+            by_owner.setdefault(row.token, []).append(row)
+        gone = {token for token, theirs in by_owner.items() if not token or self._is_gone(theirs)}
+        return [row.trial for row in rows if row.token in gone][:limit]
+
+    def _is_gone(self, theirs: list[Any]) -> bool:
+        """Whether an owner is gone, from the rows of all its trials."""
+        row = theirs[0]
+        alive = Owner(row.token, row.host, row.pid, row.born).alive()
+        if alive is not None:
+            return not alive
+        # Four beats may have been due: an owner with a longer lease than ours beats less often.
+        patience = max(self._lease, 4 * row.interval)
+        # Who comes back after a long silence may start a trial before the heart beats.
+        sign = (row.heartbeat, max(row.since for row in theirs))
+        return self._watch.silence(row.token, sign) >= patience
+
+
+def _open_tables(connection: sa.Connection, settings: str, database: Database) -> str:
+    """The settings in the database; those given if it was empty."""
+    tables = sa.inspect(connection).get_table_names()
+    if CAMPAIGN.name not in tables:
+        if tables and database.sqlite:
+            raise InvalidData(
+                f"{database} is no journal of Leadline: it is a database with the tables "
+                f"{', '.join(sorted(tables))}."
+            )
+        TABLES.create_all(connection)
+        row = dict(id=1, format=FORMAT, settings=settings, created=time.time())
+        connection.execute(sa.insert(CAMPAIGN), row)
+        return settings
+    return _stored_settings(connection, database)
+
+
+def _stored_settings(connection: sa.Connection, database: Database) -> str:
+    """The settings in the tables of a campaign, if this version can read them."""
+    version = connection.execute(sa.select(CAMPAIGN.c.format)).scalar_one()
+    if version > FORMAT:
+        raise InvalidData(
+            f"{database} was written by a newer version of Leadline: its format is {version}, and "
+            f"this version reads formats up to {FORMAT}."
+        )
+    return connection.execute(sa.select(CAMPAIGN.c.settings)).scalar_one()
+
+
+def _add_events(connection: sa.Connection, rows: list[Stored], last: int, phase: str) -> None:
+    now = time.time()
+    connection.execute(
+        _ADD_EVENT,
+        [
+            dict(number=number, phase=phase, written=now, **row._asdict())
+            for number, row in enumerate(rows, start=last + 1)
+        ],
+    )
+
+
+def _beat(database: Database, token: str) -> None:
+    with database.beating() as connection:
+        connection.execute(_BEAT, {"beating": token, "now": time.time()})
+
+
+def _forget(token: str, heartbeat: Heartbeat) -> None:
+    LIVE.discard(token)
+    heartbeat.stop()
+
+
+def _abandon(token: str, heartbeat: Heartbeat, database: Database) -> None:
+    _forget(token, heartbeat)
+    database.close()

@@ -1,0 +1,115 @@
+"""The answer to `minimize` and `maximize`: the best point, and what is known around it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from leadline.boundary import InvalidData
+from leadline.models import Normal
+from leadline.questions._surrogate import learn
+
+if TYPE_CHECKING:
+    from leadline.questions.minimize._minimize import Minimize
+
+
+class Optimum:
+    """The best point of a campaign.
+
+    Attributes:
+        x: the best point that is allowed, an array or a dict; None if there is none. Where the
+            function is noisy, it is the call that is expected to be best, and not the luckiest.
+        value: what the function returned there; NaN if there is none.
+        trials: every trial, in the order in which they started.
+        best: the trial of `x`, or None.
+    """
+
+    def __init__(self, question: Minimize):
+        best = question.recommended()
+        self.trials = question.trials
+        self.best = None if best is None else self.trials[best]
+        self.x: Any = None if self.best is None else self.best.x
+        self.value = float("nan") if self.best is None else self.best.value
+        self.space = question.space
+        self.sign = question.sign
+        self.constraint_names = question.constraint_names
+        self._verb = question.verb
+        self._seen, self._method = question.seen(), question.method
+
+    def predict(self, points: Any) -> Normal:
+        """What is believed about the function at other points: normal marginals.
+
+        Args:
+            points: a list of points, or an array of them (m, d).
+        """
+        belief = self._belief.predict(self.space.encode(points))
+        return Normal(self.sign * belief.mean, belief.var)
+
+    @cached_property
+    def _belief(self):
+        if len(self._seen.y) < 2:
+            raise InvalidData(
+                f"A model needs at least 2 values, and {len(self._seen.y)} calls returned one."
+            )
+        noise = getattr(self._method, "noise", None)
+        return learn(self.space, self._seen.x, self._seen.y, {}, noise)[0]
+
+    def to_frame(self):
+        """Every trial as a row of a pandas frame.
+
+        The columns are its parameters, value, constraint values, failure and seconds.
+        """
+        try:
+            import pandas as pd
+        except ImportError as error:
+            raise ImportError("to_frame needs pandas: pip install 'leadline[pandas]'.") from error
+        points = [self.space.as_dict(trial.x) for trial in self.trials]
+        frame = pd.DataFrame(points, columns=list(self.space.names))
+        frame.insert(0, "trial", [t.id for t in self.trials])
+        frame["value"] = np.array(
+            [np.nan if t.value is None else t.value for t in self.trials], dtype=np.float64
+        )
+        for k, name in enumerate(self.constraint_names):
+            known = [t.constraints[k] if t.constraints else np.nan for t in self.trials]
+            frame[name] = np.array(known, dtype=np.float64)
+        frame["failed"] = [t.failed for t in self.trials]
+        frame["reason"] = [t.reason for t in self.trials]
+        frame["seconds"] = [t.seconds for t in self.trials]
+        return frame
+
+    def plot(self):
+        """A matplotlib figure: the best value after each call, and slices of the model."""
+        from leadline.plots import picture_of_optimum
+
+        return picture_of_optimum(self)
+
+    def __repr__(self) -> str:
+        trials = self.trials
+        failed, running = sum(t.failed for t in trials), sum(t.running for t in trials)
+        counts = f"{len(trials)} trials"
+        counts += f", {failed} failed" if failed else ""
+        counts += f", {running} not finished" if running else ""
+        told = [t for t in trials if t.value is not None]
+        if not told:
+            first = next((t.reason for t in trials if t.failed), "nothing was called")
+            return f"{self._verb}: no value after {counts}. First failure: {first}"
+        if self.best is not None:
+            head = f"{self._verb}: {self.value:.6g} at trial {self.best.id} ({counts})"
+            return f"{head}\n{self._point(self.x)}"
+        nearest = min(told, key=lambda t: max(t.constraints))
+        values = ", ".join(f"{c:.4g}" for c in nearest.constraints)
+        head = f"{self._verb}: none of the {len(told)} calls with a value was allowed ({counts})"
+        near = f"The nearest is trial {nearest.id}, where the constraints are {values}:"
+        return f"{head}. {near}\n{self._point(nearest.x)}"
+
+    def _point(self, x: Any) -> str:
+        if not self.space.named:
+            return f"  x = {np.array2string(np.asarray(x), precision=6)}"
+        width = max(map(len, x))
+        return "\n".join(f"  {name:<{width}}  {_shown(value)}" for name, value in x.items())
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

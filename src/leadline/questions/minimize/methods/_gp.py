@@ -1,0 +1,226 @@
+"""Bayesian optimization with a Gaussian process.
+
+A process (`_surrogate`) is fitted to what has been seen; the next row is where an acquisition
+function is highest, by default the expected improvement on the best expected value.
+
+Every second call is to improve by a tenth of the spread of the values, or by all of it. Without
+that a run polishes the first hollow that it finds, to more digits than anybody needs, and learns
+nothing about others. Where noise is a substantial part of the values, nobody knows what there is to
+improve on, and the improvement is averaged over draws of it instead (Letham et al. 2019). What both
+are worth is measured in docs/acquisition.md.
+
+Calls that have not returned take part by draws of what they may return (`Fantasies`), so that
+points asked at once or one after the other spread out. Calls that failed take part at the worst
+value seen. Constraints have a process each, and an acquisition function counts as much as they are
+probably met.
+
+Notation: `x (n, d)` rows, `y (n,)` values, larger is better.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from leadline.acquisition import best_expected, feasible
+from leadline.boundary import InvalidData, as_choice
+from leadline.models import ExactPosterior
+from leadline.numerics import numbered_key
+from leadline.questions._surrogate import (
+    State,
+    check_model,
+    design_size,
+    half_ranked,
+    learn,
+    signed_logarithm,
+    with_stand_ins,
+)
+from leadline.questions.minimize.methods._choices import CHOICES, Situation
+from leadline.questions.minimize.methods._method import Method, Seen, Suggestion
+from leadline.search import Acquisition, maximize
+from leadline.spaces import Space
+
+# Searches look close to so many of the best calls.
+_BEST = 4
+# What calls in turn are to improve by, in standard deviations of the values.
+_AMBITIONS = (0.0, 0.1, 0.0, 1.0)
+# Noise of a smaller part of the values' variance is no reason to doubt the best value, and of a
+# larger part every reason to doubt what there is to improve on.
+_NEGLIGIBLE, _SUBSTANTIAL = 1e-3, 1e-2
+
+
+class Belief(NamedTuple):
+    """What is believed about the objective and the constraints, and what was dear to learn.
+
+    `y` are the values as they are modeled.
+    """
+
+    posterior: ExactPosterior
+    constraints: tuple[ExactPosterior, ...]
+    state: State
+    y: np.ndarray
+
+    @property
+    def noise(self) -> float:
+        """The variance of the noise, as a part of the values' variance."""
+        spread = float(np.var(self.y))
+        return float(self.state["noise"]) / spread if spread > 0 else 0.0
+
+
+@dataclasses.dataclass(frozen=True)
+class GP(Method):
+    """An acquisition function under a Gaussian process.
+
+    Args:
+        acquisition: "log_ei" or "ei" (expected improvement; both are highest at the same point, the
+            logarithm is found more surely), "pi" (probability of improvement), "ucb" (mean plus two
+            standard deviations), "emax" (expected maximum), "kg" (knowledge gradient), "two_step"
+            (improvement by a call and the best one after it), "mes" and "jes" (information about
+            the highest value, and about where it is).
+        batch: how points asked at once are chosen: "greedy", one after the other, each beside those
+            before it; or "joint", all together, starting from the greedy ones.
+        initial: how many points fill the space first; 2 for each parameter, from 5 to 20, if None.
+        noise: variance of the objective's noise; learned if None.
+    """
+
+    acquisition: str = "log_ei"
+    batch: str = "greedy"
+    initial: int | None = None
+    noise: float | None = None
+
+    name: ClassVar[str] = "gp"
+    foresees: ClassVar[bool] = True
+    # Against the larger the noise that a rehearsal makes up is negligible, against the smaller not.
+    spreads: ClassVar[tuple[float, ...]] = (1e3, 1.0)
+
+    def __post_init__(self):
+        as_choice(self.acquisition, tuple(CHOICES), "acquisition")
+        as_choice(self.batch, ("greedy", "joint"), "batch")
+        if self.batch == "joint" and CHOICES[self.acquisition].together is None:
+            able = ", ".join(repr(name) for name, kind in CHOICES.items() if kind.together)
+            raise InvalidData(
+                f"batch='joint' needs an acquisition function of several points ({able}), and "
+                f"{self.acquisition!r} is of one."
+            )
+        check_model(self.initial, self.noise)
+
+    @property
+    def constrained(self):
+        """Whether it takes constraints: acquisition functions of improvement do."""
+        return CHOICES[self.acquisition].improves
+
+    @property
+    def together(self):
+        """Whether points asked at once are chosen together."""
+        return self.batch == "joint"
+
+    def design(self, space):
+        """The size of the space-filling design."""
+        return design_size(space, self.initial)
+
+    def suggest(self, space, seen, state, key):
+        """The row where the acquisition function is highest."""
+        belief = self._believe(space, seen, state)
+        posterior, choice = belief.posterior, CHOICES[self.acquisition]
+        if len(seen.running) and not choice.beside_running:
+            expected = np.asarray(posterior.predict(seen.running).mean)
+            posterior = with_stand_ins(posterior, seen.running, expected)
+        make, sought = choice.alone, self._ambition(belief, seen)
+        if choice.doubting and belief.noise > _SUBSTANTIAL and not belief.constraints:
+            make, sought = choice.doubting, 0.0
+        best = _best_allowed(belief, seen) if choice.improves else np.asarray(0.0)
+        acquisition: Any = make(Situation(posterior, best + sought, space, key))
+        if belief.constraints:
+            acquisition = feasible(acquisition if np.isfinite(best) else None, belief.constraints)
+        if len(seen.running) and choice.beside_running:
+            acquisition = acquisition.after(seen.running)
+        found = maximize(acquisition, space, key, close_to=_close_to(belief, seen), avoid=seen.rows)
+        if found is None:
+            return None
+        return Suggestion(found.row, belief.state, self._notes(acquisition, found.value, sought))
+
+    def suggest_together(self, space, seen, state, key, n):
+        """The `n` rows that are worth most together."""
+        belief = self._believe(space, seen, state)
+        choice = CHOICES[self.acquisition]
+        best = _best_allowed(belief, seen) if choice.improves else np.asarray(0.0)
+        now = Situation(belief.posterior, best, space, key)
+        assert choice.together is not None
+        acquisition: Any = choice.together(now, len(seen.running) + n)
+        if len(seen.running):
+            acquisition = acquisition.after(seen.running)
+        near: Any = dict(close_to=_close_to(belief, seen), avoid=seen.rows)
+        start = None
+        if choice.beside_running:
+            alone: Any = choice.alone(now)
+            if len(seen.running):
+                alone = alone.after(seen.running)
+            greedy = maximize(alone, space, key, q=n, **near)
+            start = None if greedy is None or len(greedy.rows) < n else greedy.rows
+        found = maximize(
+            acquisition, space, numbered_key(key, 1), q=n, batch="joint", start=start, **near
+        )
+        if found is None:
+            return []
+        return [Suggestion(row, belief.state, {}) for row in found.rows]
+
+    def recommend(self, space, seen, state):
+        """The call that is expected to be best, unless there is hardly any noise."""
+        if not state or not seen.allowed.any():
+            return None
+        belief = self._believe(space, seen, state)
+        if belief.noise < _NEGLIGIBLE:
+            return None
+        means = np.asarray(belief.posterior.predict(seen.x).mean)
+        return int(np.argmax(np.where(seen.allowed, means, -np.inf)))
+
+    def _believe(self, space: Space, seen: Seen, state: State) -> Belief:
+        y = half_ranked(seen.y, seen.allowed)
+        posterior, learned = learn(space, seen.x, y, _part(state, ""), self.noise)
+        learned = dict(learned)
+        constraints = []
+        for i, c in enumerate(seen.constraints.T):
+            name = f"constraint_{i}."
+            each, own = learn(space, seen.x, signed_logarithm(c), _part(state, name))
+            constraints.append(each)
+            learned |= {name + key: value for key, value in own.items()}
+        posterior = with_stand_ins(posterior, seen.failed, np.full(len(seen.failed), y.min()))
+        return Belief(posterior, tuple(constraints), learned, y)
+
+    def _ambition(self, belief: Belief, seen: Seen) -> float:
+        """By how much the next call is to improve on the best."""
+        # The probability of improvement alone would ask for the smallest one there is.
+        turns = _AMBITIONS[1::2] if self.acquisition == "pi" else _AMBITIONS
+        values = belief.y[seen.allowed] if seen.allowed.any() else belief.y
+        return turns[len(seen.rows) % len(turns)] * float(np.std(values))
+
+    def _notes(self, acquisition: Acquisition, value: float, sought: float) -> dict[str, float]:
+        if self.acquisition not in ("ei", "log_ei"):
+            return {"acquisition": value}
+        gain = float(np.exp(value)) if type(acquisition).logarithmic else value
+        # A stopping rule must not mistake a hope for much more for the hope for anything at all.
+        return {"improvement_sought": sought} if sought else {"expected_improvement": gain}
+
+
+def _part(state: State, name: str) -> State:
+    """The hyper-parameters of one output."""
+    if name:
+        return {key[len(name) :]: value for key, value in state.items() if key.startswith(name)}
+    return {key: value for key, value in state.items() if "." not in key}
+
+
+def _best_allowed(belief: Belief, seen: Seen) -> np.ndarray:
+    """The highest posterior mean at an allowed call; -inf if there is none."""
+    if seen.allowed.all():
+        return np.asarray(best_expected(belief.posterior).value)
+    means = np.asarray(belief.posterior.predict(seen.x).mean)
+    return np.asarray(np.max(np.where(seen.allowed, means, -np.inf), initial=-np.inf))
+
+
+def _close_to(belief: Belief, seen: Seen) -> np.ndarray:
+    """The best calls; those that come nearest to being allowed if none is."""
+    worst = np.max(seen.constraints, axis=1, initial=0.0)
+    order = np.lexsort((-belief.y, worst * (worst > 0)))
+    return seen.x[order[:_BEST]]

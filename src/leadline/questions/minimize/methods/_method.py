@@ -1,0 +1,123 @@
+"""The contract of a method: from what has been seen to the next point.
+
+Notation: rows `(n, d)` of the unit cube, values `y (n,)` of which larger is better, and the values
+`(n, c)` of `c` constraints, of which those up to 0 are allowed.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Mapping
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from jaxtyping import Array, Bool, Float
+
+from leadline.boundary import Unsupported
+from leadline.numerics import generator
+from leadline.search import is_among
+from leadline.spaces import Space
+
+
+class Seen(NamedTuple):
+    """What has been seen of a function so far.
+
+    Attributes:
+        x, y: rows with their values.
+        running: rows of calls that have not returned.
+        failed: rows of calls that gave no value.
+        constraints: what the rows of `x` returned for each constraint.
+    """
+
+    x: Float[np.ndarray, "n d"]
+    y: Float[np.ndarray, " n"]
+    running: Float[np.ndarray, "p d"]
+    failed: Float[np.ndarray, "f d"]
+    constraints: Float[np.ndarray, "n c"]
+
+    @property
+    def rows(self) -> Float[np.ndarray, "t d"]:
+        """Every row that was called or will be."""
+        return np.concatenate([self.x, self.running, self.failed])
+
+    @property
+    def allowed(self) -> Bool[np.ndarray, " n"]:
+        """Which rows of `x` met every constraint."""
+        return np.all(self.constraints <= 0, axis=1)
+
+
+class Suggestion(NamedTuple):
+    """A row to call, what was dear to compute for it, and what there is to say about it."""
+
+    row: Float[np.ndarray, " d"]
+    state: Mapping[str, np.ndarray]
+    notes: Mapping[str, float]
+
+
+@dataclasses.dataclass(frozen=True)
+class Method(abc.ABC):
+    """How the next point is chosen. Immutable: what it learns is in its suggestions' state.
+
+    Attributes:
+        name: what users call it.
+        foresees: whether its suggestions note the `expected_improvement` of the call.
+        spreads: of the values with which its asks are rehearsed, the likeliest first, where they
+            are worth it: where they need programs that take time to make.
+    """
+
+    name: ClassVar[str]
+    foresees: ClassVar[bool] = False
+    spreads: ClassVar[tuple[float, ...]] = ()
+
+    @property
+    def constrained(self) -> bool:
+        """Whether it takes constraints, whose values are in what it has seen."""
+        return False
+
+    @property
+    def together(self) -> bool:
+        """Whether points asked at once are chosen together, by `suggest_together`."""
+        return False
+
+    @abc.abstractmethod
+    def design(self, space: Space) -> int:
+        """How many points fill the space before the method chooses."""
+
+    @abc.abstractmethod
+    def suggest(
+        self, space: Space, seen: Seen, state: Mapping[str, np.ndarray], key: Array
+    ) -> Suggestion | None:
+        """The next row; None if every point of the space has been called."""
+
+    def suggest_together(
+        self, space: Space, seen: Seen, state: Mapping[str, np.ndarray], key: Array, n: int
+    ) -> list[Suggestion]:
+        """The next `n` rows at once, or fewer if the space has no more."""
+        raise Unsupported(f"The method {self.name!r} chooses one point at a time.")
+
+    def recommend(self, space: Space, seen: Seen, state: Mapping[str, np.ndarray]) -> int | None:
+        """Which row of `seen.x` is a better answer than the best value, which may be luck.
+
+        None if the best value is not in doubt.
+        """
+        return None
+
+    def settings(self) -> dict[str, Any]:
+        """The method's name and settings, as JSON values."""
+        return {"name": self.name, **dataclasses.asdict(self)}
+
+
+def unseen(space: Space, rows: np.ndarray, key: Array) -> np.ndarray | None:
+    """A random row that is none of `rows`; None if there is no other."""
+    rng = generator(key)
+    # A space with this many points for each one that is gone hardly ever needs a third draw.
+    if space.count > 8 * len(rows):
+        for _ in range(64):
+            row = space.sample(rng, 1)[0]
+            if not is_among(row, rows):
+                return row
+    if not np.isfinite(space.count):
+        return None
+    left = [row for row in space.every() if not is_among(row, rows)]
+    return left[rng.integers(len(left))] if left else None

@@ -1,0 +1,126 @@
+"""Thompson sampling with function draws (Wilson 2023, section 3.6.1).
+
+A process (`_surrogate`) is fitted to what has been seen, one function is drawn from it, and the
+next row is where the draw is highest. Every ask draws its own function from its own key, so calls
+that have not returned need no fantasies: asks at once differ as much as the belief is unsure. Calls
+that failed take part at the worst value seen.
+
+Notation: `x (n, d)` rows, `y (n,)` values, larger is better.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, ClassVar
+
+import numpy as np
+from jaxtyping import Array
+
+from leadline.acquisition import DrawnFunction, promising, unified_draws
+from leadline.boundary import InvalidData, as_choice
+from leadline.models import ExactPosterior
+from leadline.numerics import generator, split_key
+from leadline.questions._surrogate import (
+    check_model,
+    design_size,
+    half_ranked,
+    learn,
+    with_stand_ins,
+)
+from leadline.questions.minimize.methods._gp import GP
+from leadline.questions.minimize.methods._method import Method, Seen, Suggestion, unseen
+from leadline.search import is_among, maximize
+from leadline.spaces import Space
+
+_DRAWS = ("decoupled", "unified", "location-scale")
+# Searches look close to so many of the best calls.
+_BEST = 4
+# A joint draw is of so many rows, which are the most promising of so many random ones.
+_JOINT, _POOL = 2048, 8192
+
+
+@dataclasses.dataclass(frozen=True)
+class Thompson(Method):
+    """The highest point of a function drawn from a Gaussian process.
+
+    The note `draw` of a suggestion is the value of the draw there; larger is better.
+
+    Args:
+        draws: "decoupled" for draws of features and kernel, which stay right as data grow;
+            "unified" for draws of features alone, which do not; "location-scale" for a joint draw
+            at 2048 rows, which is exact there and knows nothing in between.
+        features: how many stand for the prior of a draw, an even number.
+        initial: how many points fill the space first; 2 for each parameter, from 5 to 20, if None.
+        noise: variance of the objective's noise; learned if None.
+    """
+
+    draws: str = "decoupled"
+    features: int = 1024
+    initial: int | None = None
+    noise: float | None = None
+
+    name: ClassVar[str] = "thompson"
+    spreads: ClassVar[tuple[float, ...]] = (1.0,)
+
+    def __post_init__(self):
+        as_choice(self.draws, _DRAWS, "draws")
+        if not isinstance(self.features, int) or self.features < 2 or self.features % 2:
+            raise InvalidData(
+                f"features must be a positive even number (cosines and sines), got {self.features}."
+            )
+        check_model(self.initial, self.noise)
+
+    def design(self, space):
+        """The size of the space-filling design."""
+        return design_size(space, self.initial)
+
+    def suggest(self, space, seen, state, key):
+        """The row where a new draw is highest."""
+        y = half_ranked(seen.y, seen.allowed)
+        posterior, learned = learn(space, seen.x, y, state, self.noise)
+        posterior = with_stand_ins(posterior, seen.failed, np.full(len(seen.failed), y.min()))
+        choose = _best_of_joint_draw if self.draws == "location-scale" else self._best_of_function
+        found = choose(posterior, space, seen, key)
+        if found is None:
+            return None
+        row, value = found
+        return Suggestion(row, learned, {"draw": value})
+
+    def recommend(self, space, seen, state):
+        """The call that the method "gp" would recommend: it has the same model."""
+        return GP(initial=self.initial, noise=self.noise).recommend(space, seen, state)
+
+    def _best_of_function(
+        self, posterior: ExactPosterior, space: Space, seen: Seen, key: Array
+    ) -> tuple[np.ndarray, float] | None:
+        draw, search = split_key(key, 2)
+        if self.draws == "unified":
+            paths: Any = unified_draws(posterior, draw, 1, self.features)
+        else:
+            paths = posterior.paths(draw, 1, self.features)
+        level = seen.y.max()
+        order = np.argsort(-seen.y, kind="stable")[:_BEST]
+        drawn = DrawnFunction(paths, level)
+        found = maximize(drawn, space, search, close_to=seen.x[order], avoid=seen.rows)
+        return None if found is None else (found.row, found.value + float(level))
+
+
+def _best_of_joint_draw(
+    posterior: ExactPosterior, space: Space, seen: Seen, key: Array
+) -> tuple[np.ndarray, float] | None:
+    """The highest of a joint draw at many rows that was not called before."""
+    sample, select, draw, other = split_key(key, 4)
+    if space.count <= _JOINT:
+        rows = space.every()
+    else:
+        # A row twice would make the covariance of the draw singular.
+        rows = np.unique(space.sample(generator(sample), _POOL), axis=0)
+        rows = promising(posterior, rows, select, _JOINT)
+    values = np.asarray(posterior.sample(draw, rows, 1))[0]
+    for i in np.argsort(-values, kind="stable"):
+        if not is_among(rows[i], seen.rows):
+            return rows[i], float(values[i])
+    row = unseen(space, seen.rows, other)
+    if row is None:
+        return None
+    return row, float(np.asarray(posterior.sample(draw, row[None], 1))[0, 0])

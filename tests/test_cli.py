@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from leadline.campaign import load as replay
 from leadline.cli import app
 from leadline.cli._chart import text_chart
-from leadline.cli._loading import load_function, replay
+from leadline.cli._loading import load_function
 
 SPACE = """
 [rate]

@@ -31,7 +31,7 @@ if _typing.TYPE_CHECKING:
         spaces,
     )
     from leadline.boundary import InvalidData, NotPositiveDefinite, Unsupported
-    from leadline.campaign import maximize, minimize
+    from leadline.campaign import load, maximize, minimize
     from leadline.decisions import decide, elicit_probability, elicit_utility
     from leadline.models import GP, MultiGP
     from leadline.numerics import fixed
@@ -61,7 +61,7 @@ _ROOMS = (
 )
 _NAMES = {
     "boundary": ("InvalidData", "NotPositiveDefinite", "Unsupported"),
-    "campaign": ("maximize", "minimize"),
+    "campaign": ("load", "maximize", "minimize"),
     "decisions": ("decide", "elicit_probability", "elicit_utility"),
     "models": ("GP", "MultiGP"),
     "numerics": ("fixed",),
@@ -110,6 +110,7 @@ __all__ = [
     "fixed",
     "implicit",
     "kernels",
+    "load",
     "maximize",
     "means",
     "measures",

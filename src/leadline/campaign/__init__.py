@@ -1,6 +1,7 @@
 """Campaigns: a question run against a real function, with workers, a journal and failures."""
 
 from leadline.campaign._failures import ExecutorFailed
+from leadline.campaign._load import load
 from leadline.campaign._loop import run
 from leadline.campaign._options import CampaignOptions
 from leadline.campaign._verbs import maximize, minimize
@@ -11,6 +12,7 @@ __all__ = [
     "ExecutorFailed",
     "Journal",
     "MemoryJournal",
+    "load",
     "maximize",
     "minimize",
     "open_journal",

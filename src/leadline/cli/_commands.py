@@ -163,10 +163,10 @@ def show(
 
     Others may run the campaign meanwhile. Nothing in the journal changes.
     """
-    from leadline.cli._loading import replay
+    from leadline.campaign import load
     from leadline.cli._report import draw, print_report
 
-    question = replay(journal)
+    question = load(journal)
     print_report(question, last)
     if picture is not None:
         draw(question, picture)
@@ -180,20 +180,25 @@ def export(
     file: Annotated[str, typer.Argument(help="The CSV file to write; - for standard output.")],
 ) -> None:
     """Write a campaign as a CSV table with a row for each trial."""
-    from leadline.cli._loading import replay
+    from leadline.campaign import load
 
-    question = replay(journal)
-    names = question.space.names
+    question = load(journal)
     with contextlib.ExitStack() as stack:
         if file == "-":
             to = sys.stdout
         else:
             to = stack.enter_context(open(file, "w", newline="", encoding="utf-8"))
         table = csv.writer(to, lineterminator="\n")
-        values = ["value", *question.constraint_names]
-        table.writerow(["trial", *names, *values, "failed", "reason", "seconds"])
+        table.writerow(question.columns)
         for trial in question.trials:
-            point = question.space.as_dict(trial.x)
-            known = trial.constraints or [None] * question.constraints
-            became = [trial.value, *known, trial.failed, trial.reason, trial.seconds]
-            table.writerow([trial.id, *(point.get(name) for name in names), *became])
+            record = question.record(trial)
+            table.writerow([_written(record.get(name)) for name in question.columns])
+
+
+def _written(cell: Any) -> Any:
+    """A cell of a table as CSV takes it: arrays as lists, in full."""
+    import json
+
+    import numpy as np
+
+    return json.dumps(cell.tolist()) if isinstance(cell, np.ndarray) else cell

@@ -1,4 +1,4 @@
-"""What commands are given as text: a function, a space, a journal."""
+"""What commands are given as text: a function, a space."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from leadline.boundary import InvalidData, did_you_mean
-from leadline.campaign import open_journal
-from leadline.questions import Minimize, question_from_settings
 from leadline.spaces import Space
 
 
@@ -69,15 +67,6 @@ def load_space(path: Path) -> Space:
         return Space.from_table(table)
     except InvalidData as error:
         raise InvalidData(f"{path}: {error}") from error
-
-
-def replay(journal: str) -> Minimize:
-    """The question of a journal, after all that is in there; nobody notices."""
-    with contextlib.closing(open_journal(journal)) as opened:
-        question = question_from_settings(opened.settings())
-        for _, event in opened.read(0):
-            question.apply(event)
-    return question
 
 
 @contextlib.contextmanager

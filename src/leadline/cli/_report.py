@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,33 +10,31 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from leadline.boundary import InvalidData
+from leadline.boundary import InvalidData, shorten, show
 from leadline.cli._chart import text_chart
-from leadline.questions import Minimize, Trial
+from leadline.questions import Question, Trial
 
 _HEIGHT, _WIDTH = 6, 60
 # More parameters than this do not fit beside each other.
 _COLUMNS = 6
+# Columns of constraint values have short names here.
+_SHORT = re.compile("^constraint_")
 
 
-def print_report(question: Minimize, last: int) -> None:
+def print_report(question: Question, last: int) -> None:
     """Print settings, counts, the best point, convergence and the last trials."""
     # Names and reasons are text, whatever brackets or colons there are in them.
     console = Console(markup=False, highlight=False, emoji=False)
-    settings, trials = question.settings(), question.trials
-    method = settings["method"]
-    given = ", ".join(f"{k}={v}" for k, v in method.items() if k != "name" and v is not None)
-    chosen = f"{method['name']} ({given})" if given else method["name"]
-    learned = f", constraints {question.constraints}" if question.constraints else ""
-    console.print(f"{question.verb}, method {chosen}, seed {question.seed}{learned}", style="bold")
-    for name, parameter in question.space.parameters.items():
+    trials = question.trials
+    console.print(question.heading(), style="bold")
+    for name, parameter in getattr(question.space, "parameters", {}).items():
         console.print(f"  {name}: {parameter!r}")
-    console.print(f"\n{_counts(question)}\n")
+    console.print(f"\n{question.counts()}\n")
     if not trials:
         return
     console.print(repr(question.answer()), style="bold")
     best = question.best()
-    if best is not None:
+    if best is not None and question.sign:
         console.print("\nBest value after each call")
         width = min(_WIDTH, console.width - 14)
         for line in text_chart(_best_so_far(question), width, _HEIGHT):
@@ -45,10 +44,10 @@ def print_report(question: Minimize, last: int) -> None:
         listed.insert(0, trials[best])
     if listed:
         console.print()
-        console.print(_table(question, listed, best))
+        console.print(_table(question, listed))
 
 
-def draw(question: Minimize, picture: Path) -> None:
+def draw(question: Question, picture: Path) -> None:
     """Draw the answer to a file."""
     drawn = question.answer().plot()
     try:
@@ -57,56 +56,51 @@ def draw(question: Minimize, picture: Path) -> None:
         raise InvalidData(f"The picture {picture} cannot be written: {error}.") from error
 
 
-def _counts(question: Minimize) -> str:
-    trials = question.trials
-    failed, running = sum(t.failed for t in trials), sum(t.running for t in trials)
-    values = len(trials) - failed - running
-    allowed = f" ({sum(t.allowed for t in trials)} allowed)" if question.constraints else ""
-    had = f"{values} with a value{allowed}"
-    return f"{len(trials)} trials: {had}, {failed} failed, {running} running"
+def _best_so_far(question: Question) -> list[float]:
+    scores = [question.sign * question.score(trial) for trial in question.trials]
+    return (question.sign * np.fmax.accumulate(scores)).tolist()
 
 
-def _best_so_far(question: Minimize) -> list[float]:
-    values = [question.sign * t.value if t.allowed else np.nan for t in question.trials]
-    return (question.sign * np.fmax.accumulate(values)).tolist()
-
-
-def _table(question: Minimize, trials: list[Trial], best: int | None) -> Table:
-    space = question.space
-    apart = space.dim <= _COLUMNS
+def _table(question: Question, trials: list[Trial]) -> Table:
+    names, outputs = question.space.names, question.outputs
+    apart = len(names) <= _COLUMNS
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("trial", justify="right")
-    for name in space.names if apart else ["point"]:
+    for name in names if apart else ["point"]:
         table.add_column(name, overflow="fold")
-    for name in ["value", *(f"c{k}" for k in range(question.constraints))]:
-        table.add_column(name, justify="right")
+    for name in outputs:
+        table.add_column(_SHORT.sub("c", name), justify="right")
     table.add_column("seconds", justify="right")
     table.add_column("", overflow="fold")
+    best = question.best()
     for trial in trials:
-        point = {name: _shown(value) for name, value in space.as_dict(trial.x).items()}
-        texts = [point.get(name, "") for name in space.names]
+        record = question.record(trial)
+        texts = [_shown(record[name]) if name in record else "" for name in names]
         if not apart:
-            texts = [", ".join(f"{name}={text}" for name, text in point.items())]
-        note, style = _note(trial, best)
-        known = trial.constraints or [None] * question.constraints
-        values = ["" if v is None else _shown(v) for v in (trial.value, *known)]
+            texts = [f"{name}={text}" for name, text in zip(names, texts, strict=True) if text]
+            texts = [", ".join(texts)]
+        values = [_shown(record[name]) for name in outputs]
         seconds = "" if trial.seconds is None else f"{trial.seconds:.3g}"
-        table.add_row(str(trial.id), *texts, *values, seconds, note, style=style)
+        style = _style(trial, question.score(trial), best)
+        table.add_row(str(trial.id), *texts, *values, seconds, question.remark(trial), style=style)
     return table
 
 
-def _note(trial: Trial, best: int | None) -> tuple[str, str | None]:
-    """What there is to say about a trial, and how it looks."""
+def _style(trial: Trial, score: float, best: int | None) -> str | None:
     if trial.id == best:
-        return "★ best", "green"
+        return "green"
     if trial.failed:
-        return trial.reason.splitlines()[0], "red"
+        return "red"
     if trial.running:
-        return "running", "cyan"
-    if not trial.allowed:
-        return "not allowed", "yellow"
-    return ("" if trial.asked else "given"), None
+        return "cyan"
+    return "yellow" if best is not None and np.isnan(score) else None
 
 
 def _shown(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)
+    if value is None:
+        return ""
+    if isinstance(value, np.ndarray):
+        return show(value)
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    return value if isinstance(value, str) else shorten(value)

@@ -1,14 +1,17 @@
 """Questions about functions: ask, tell, answer."""
 
+from leadline.questions._domain import Domain
 from leadline.questions._events import Asked, Event, Failed, Given, Told
 from leadline.questions._question import Exhausted, Question
-from leadline.questions._settings import question_from_settings
+from leadline.questions._registry import question_from_settings
+from leadline.questions._table import frame_of
 from leadline.questions._trial import Trial
 from leadline.questions.minimize import METHODS, Maximize, Minimize, Optimum, methods
 
 __all__ = [
     "METHODS",
     "Asked",
+    "Domain",
     "Event",
     "Exhausted",
     "Failed",
@@ -19,6 +22,7 @@ __all__ = [
     "Question",
     "Told",
     "Trial",
+    "frame_of",
     "methods",
     "question_from_settings",
 ]

@@ -20,12 +20,13 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Array
 
-from leadline.boundary import InvalidData
+from leadline.boundary import InvalidData, Unsupported
 from leadline.numerics import numbered_key, seed_key
+from leadline.questions._domain import as_domain
 from leadline.questions._events import Asked, Event, Failed, Given, Told
+from leadline.questions._registry import register
 from leadline.questions._rehearsals import Rehearsals
 from leadline.questions._trial import Trial
-from leadline.spaces import Space, as_space
 
 
 class Exhausted(Exception):
@@ -35,15 +36,27 @@ class Exhausted(Exception):
 class Question(abc.ABC):
     """Something to learn about a function, from few calls of it.
 
+    A class that names its verb can be loaded from journals by it.
+
     Attributes:
-        space: where the function may be called.
+        verb: what users call it.
+        sign: whether larger scores of trials are better (1), smaller ones (-1), or neither (0).
+        outputs: the columns of a trial's record that hold what the function returned.
+        space: where the function may be called: a `Domain`, such as a `Space`.
         seed: of everything random.
     """
 
     verb: ClassVar[str]
+    sign: ClassVar[float] = 0.0
+    outputs: tuple[str, ...] = ("value",)
+
+    def __init_subclass__(cls, **options: Any):
+        super().__init_subclass__(**options)
+        if "verb" in vars(cls):
+            register(cls)
 
     def __init__(self, space: Any, seed: Any = 0):
-        self.space: Space = as_space(space)
+        self.space: Any = as_domain(space)
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
             raise InvalidData(f"seed must be a whole number that is not negative, got {seed!r}.")
         self.seed = int(seed)
@@ -69,6 +82,57 @@ class Question(abc.ABC):
     @abc.abstractmethod
     def settings(self) -> dict[str, Any]:
         """What makes this question another one than the next, as JSON values."""
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Any:
+        """The question that has these settings, without any trial."""
+        raise Unsupported(f"{cls.__name__} does not say how it is made from its settings.")
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """What the columns of a table of trials are called."""
+        return ("trial", *self.space.names, *self.outputs, "failed", "reason", "seconds")
+
+    def record(self, trial: Trial) -> dict[str, Any]:
+        """A trial by the names of its columns."""
+        return {
+            "trial": trial.id,
+            **self.space.as_dict(trial.x),
+            **dict(zip(self.outputs, self.results(trial), strict=True)),
+            "failed": trial.failed,
+            "reason": trial.reason,
+            "seconds": trial.seconds,
+        }
+
+    def results(self, trial: Trial) -> tuple[Any, ...]:
+        """What the function returned, one thing for each of the `outputs`; None if nothing."""
+        return (trial.value,)
+
+    def score(self, trial: Trial) -> float:
+        """One number that says how good a trial is; NaN if there is none."""
+        return math.nan
+
+    def best(self) -> int | None:
+        """The number of the best trial; None if there is none."""
+        return None
+
+    def heading(self) -> str:
+        """What is asked, in a line."""
+        return f"{self.verb}, seed {self.seed}"
+
+    def counts(self) -> str:
+        """What became of the trials, in numbers."""
+        failed, running = sum(t.failed for t in self.trials), sum(t.running for t in self.trials)
+        values = len(self._trials) - failed - running
+        return (
+            f"{len(self._trials)} trials: {values} with a value, {failed} failed, {running} running"
+        )
+
+    def remark(self, trial: Trial) -> str:
+        """What there is to say about a trial besides its record."""
+        if trial.failed:
+            return trial.reason.splitlines()[0]
+        return "running" if trial.running else "" if trial.asked else "given"
 
     def outcome(self, value: Any) -> dict[str, Any]:
         """The fields of a trial that a checked value fills."""
@@ -184,4 +248,5 @@ class Question(abc.ABC):
         trials = self._trials
         running, failed = sum(t.running for t in trials), sum(t.failed for t in trials)
         counts = f"{len(trials)} trials, {running} running, {failed} failed"
-        return f"{type(self).__name__}({self.space.dim} parameters, seed={self.seed}: {counts})"
+        parts = f"{len(self.space.names)} parameters"
+        return f"{type(self).__name__}({parts}, seed={self.seed}: {counts})"

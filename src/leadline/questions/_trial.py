@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Mapping
 from typing import Any
 
+from leadline.boundary import shorten
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Trial:
@@ -51,7 +53,7 @@ class Trial:
         return self.value is not None and all(c <= 0.0 for c in self.constraints)
 
     def __repr__(self) -> str:
-        became = "running" if self.running else f"value={self.value!r}"
+        became = "running" if self.running else f"value={shorten(self.value)}"
         became += f", constraints={self.constraints!r}" if self.constraints else ""
         became = f"failed: {self.reason}" if self.failed else became
         return f"Trial({self.id}, x={self.x!r}, {became})"

@@ -134,7 +134,7 @@ def test_the_best_is_the_best_that_is_allowed():
     assert repr(answer).startswith("minimize: 3 at trial 1 (4 trials)")
     answer = told(PAIRS, Maximize).answer()
     assert (answer.value, answer.best.id) == (4.0, 3)
-    assert told(PAIRS).headline() == "best 3"
+    assert told(PAIRS).headline() == "best call 3"
     # The negative control: the lowest value of all is another one.
     assert min(t.value for t in answer.trials) == 1.0
 

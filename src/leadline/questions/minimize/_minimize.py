@@ -10,6 +10,8 @@ all at most 0. A checked value is the list [value, c1, c2, ...] then, and a floa
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
@@ -20,11 +22,14 @@ from leadline.numerics import shifted_sobol
 from leadline.questions._events import Asked
 from leadline.questions._ledger import Ledger
 from leadline.questions._question import Exhausted, Question
+from leadline.questions._registry import require_settings
+from leadline.questions._trial import Trial
 from leadline.questions.minimize._optimum import Optimum
 from leadline.questions.minimize.methods import BORE, GP, LFBO, TPE, Method, Random, Seen, Thompson
 from leadline.questions.minimize.methods._method import unseen
 from leadline.questions.minimize.methods._scenes import Prospect, scenes
 from leadline.search import is_among
+from leadline.spaces import Space, as_space
 
 METHODS: dict[str, type[Method]] = {
     kind.name: kind for kind in (GP, Thompson, BORE, LFBO, TPE, Random)
@@ -62,7 +67,7 @@ class Minimize(Question):
     sign: ClassVar[float] = -1.0
 
     def __init__(self, space: Any, method: Any = "gp", seed: Any = 0, constraints: Any = 0):
-        super().__init__(space, seed)
+        super().__init__(as_space(space), seed)
         self.method = as_method(method)
         self.constraints = _count(constraints)
         if self.constraints and not self.method.constrained:
@@ -71,12 +76,49 @@ class Minimize(Question):
                 f"constraints need a method that takes them ({able}), and {self.method.name!r} "
                 "does not."
             )
+        names = (f"constraint_{k}" for k in range(self.constraints))
+        self.outputs = ("value", *names)
         self._ledger = Ledger(self.space.columns, 1 + self.constraints)
 
-    @property
-    def constraint_names(self) -> tuple[str, ...]:
-        """What the columns of constraint values are called in frames and files."""
-        return tuple(f"constraint_{k}" for k in range(self.constraints))
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Minimize:
+        """The question that has these settings, without any trial."""
+        require_settings(settings, "space", "method", "seed")
+        space = Space.from_description(settings["space"])
+        # Settings say nothing of constraints that are learned if there are none.
+        learned = settings.get("constraints", 0)
+        return cls(space, _method(settings["method"]), settings["seed"], learned)
+
+    def results(self, trial: Trial) -> tuple[float | None, ...]:
+        """The value and the constraint values."""
+        return trial.value, *(trial.constraints or (None,) * self.constraints)
+
+    def score(self, trial: Trial) -> float:
+        """The value of an allowed trial."""
+        return trial.value if trial.allowed else math.nan
+
+    def heading(self) -> str:
+        """Verb, method, seed and how many constraints there are."""
+        method = self.method.settings()
+        given = ", ".join(f"{k}={v}" for k, v in method.items() if k != "name" and v is not None)
+        chosen = f"{method['name']} ({given})" if given else method["name"]
+        learned = f", constraints {self.constraints}" if self.constraints else ""
+        return f"{self.verb}, method {chosen}, seed {self.seed}{learned}"
+
+    def counts(self) -> str:
+        """What became of the trials, and how many were allowed if there are constraints."""
+        if not self.constraints:
+            return super().counts()
+        allowed = sum(trial.allowed for trial in self._trials)
+        return super().counts().replace("with a value", f"with a value ({allowed} allowed)", 1)
+
+    def remark(self, trial: Trial) -> str:
+        """Whether it is the best, failed, runs, is not allowed, or was given."""
+        if trial.id == self.best():
+            return "★ best"
+        said = super().remark(trial)
+        finished = not trial.failed and not trial.running
+        return "not allowed" if finished and not trial.allowed else said
 
     def settings(self) -> dict[str, Any]:
         """Verb, space, method and seed; and how many constraints, if there are any."""
@@ -221,10 +263,10 @@ class Minimize(Question):
         return [trial.id for trial in self._trials if trial.value is not None][row]
 
     def headline(self) -> str:
-        """The best value."""
+        """The best value that a call returned."""
         best = self.best()
         if best is not None:
-            return f"best {self._trials[best].value:.6g}"
+            return f"best call {self._trials[best].value:.6g}"
         return "none allowed" if any(t.value is not None for t in self._trials) else ""
 
     def answer(self) -> Optimum:
@@ -237,6 +279,17 @@ class Maximize(Minimize):
 
     verb: ClassVar[str] = "maximize"
     sign: ClassVar[float] = 1.0
+
+
+def _method(settings: Mapping[str, Any]) -> Method:
+    """The method that has these settings."""
+    # JSON has no tuples.
+    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
+    name = as_choice(fields.pop("name", None), tuple(METHODS), "The method of a question")
+    try:
+        return METHODS[name](**fields)
+    except TypeError as error:
+        raise InvalidData(f"The method {name!r} has no such settings: {error}.") from error
 
 
 def _count(constraints: Any) -> int:

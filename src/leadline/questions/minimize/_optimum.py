@@ -10,6 +10,7 @@ import numpy as np
 from leadline.boundary import InvalidData
 from leadline.models import Normal
 from leadline.questions._surrogate import learn
+from leadline.questions._table import frame_of
 
 if TYPE_CHECKING:
     from leadline.questions.minimize._minimize import Minimize
@@ -34,7 +35,8 @@ class Optimum:
         self.value = float("nan") if self.best is None else self.best.value
         self.space = question.space
         self.sign = question.sign
-        self.constraint_names = question.constraint_names
+        self._question = question
+        self._best_call = question.best()
         self._verb = question.verb
         self._seen, self._method = question.seen(), question.method
 
@@ -61,23 +63,7 @@ class Optimum:
 
         The columns are its parameters, value, constraint values, failure and seconds.
         """
-        try:
-            import pandas as pd
-        except ImportError as error:
-            raise ImportError("to_frame needs pandas: pip install 'leadline[pandas]'.") from error
-        points = [self.space.as_dict(trial.x) for trial in self.trials]
-        frame = pd.DataFrame(points, columns=list(self.space.names))
-        frame.insert(0, "trial", [t.id for t in self.trials])
-        frame["value"] = np.array(
-            [np.nan if t.value is None else t.value for t in self.trials], dtype=np.float64
-        )
-        for k, name in enumerate(self.constraint_names):
-            known = [t.constraints[k] if t.constraints else np.nan for t in self.trials]
-            frame[name] = np.array(known, dtype=np.float64)
-        frame["failed"] = [t.failed for t in self.trials]
-        frame["reason"] = [t.reason for t in self.trials]
-        frame["seconds"] = [t.seconds for t in self.trials]
-        return frame
+        return frame_of(self._question, self.trials)
 
     def plot(self):
         """A matplotlib figure: the best value after each call, and slices of the model."""
@@ -97,12 +83,23 @@ class Optimum:
             return f"{self._verb}: no value after {counts}. First failure: {first}"
         if self.best is not None:
             head = f"{self._verb}: {self.value:.6g} at trial {self.best.id} ({counts})"
-            return f"{head}\n{self._point(self.x)}"
+            return f"{head}{self._luckier()}\n{self._point(self.x)}"
         nearest = min(told, key=lambda t: max(t.constraints))
         values = ", ".join(f"{c:.4g}" for c in nearest.constraints)
         head = f"{self._verb}: none of the {len(told)} calls with a value was allowed ({counts})"
         near = f"The nearest is trial {nearest.id}, where the constraints are {values}:"
         return f"{head}. {near}\n{self._point(nearest.x)}"
+
+    def _luckier(self) -> str:
+        """That another call returned a better value, if one did."""
+        assert self.best is not None
+        if self._best_call is None or self._best_call == self.best.id:
+            return ""
+        other = self.trials[self._best_call]
+        return (
+            f", the call that is expected to be best.\nThe best call is trial {other.id}, which "
+            f"returned {other.value:.6g}; values are noisy."
+        )
 
     def _point(self, x: Any) -> str:
         if not self.space.named:

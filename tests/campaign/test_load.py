@@ -1,0 +1,78 @@
+"""The question of a journal, with all its trials."""
+
+import sqlite3
+
+import numpy as np
+import pytest
+import sqlalchemy as sa
+
+import leadline as ll
+from leadline.campaign import MemoryJournal
+from leadline.campaign.journal._tables import CAMPAIGN
+
+BOX = [(0.0, 1.0)] * 2
+
+
+def bowl(x):
+    return float(np.sum((x - 0.3) ** 2))
+
+
+def campaign(journal, verb=ll.minimize, budget=6):
+    return verb(bowl, BOX, budget=budget, method="random", journal=journal, progress=False)
+
+
+@pytest.mark.parametrize("verb", [ll.minimize, ll.maximize])
+def test_the_answer_and_the_next_ask_are_those_of_the_campaign(tmp_path, verb):
+    path = tmp_path / "run.db"
+    answer = campaign(str(path), verb)
+    before = path.read_bytes()
+    loaded = ll.load(path)
+    assert loaded.verb == verb.__name__
+    assert loaded.answer().value == answer.value
+    np.testing.assert_array_equal([t.x for t in loaded.trials], [t.x for t in answer.trials])
+    asked = loaded.ask()[0]
+    loaded.tell(asked, 0.5)
+    assert path.read_bytes() == before
+    np.testing.assert_array_equal(campaign(str(path), verb, 7).trials[6].x, asked.x)
+
+
+def test_a_journal_in_memory():
+    journal = MemoryJournal()
+    answer = campaign(journal)
+    assert ll.load(journal).answer().value == answer.value
+    # It is still open, and goes on.
+    assert len(campaign(journal, budget=8).trials) == 8
+
+
+def test_files_that_are_no_journals(tmp_path):
+    with pytest.raises(ll.InvalidData, match="There is no journal"):
+        ll.load(tmp_path / "none.db")
+    assert not (tmp_path / "none.db").exists()
+    empty, text, other = (tmp_path / name for name in ("empty.db", "text.db", "other.db"))
+    empty.touch()
+    text.write_text("rate = 0.1\n" * 200)
+    with sqlite3.connect(other) as connection:
+        connection.execute("create table people (name text)")
+    for path in (empty, other):
+        with pytest.raises(ll.InvalidData, match="no journal of Leadline"):
+            ll.load(path)
+    with pytest.raises(ll.InvalidData, match="cannot be opened"):
+        ll.load(text)
+
+
+def test_a_journal_of_a_newer_version(tmp_path):
+    path = tmp_path / "run.db"
+    campaign(str(path))
+    engine = sa.create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        connection.execute(sa.update(CAMPAIGN).values(format=99))
+    engine.dispose()
+    with pytest.raises(ll.InvalidData, match="its format is 99"):
+        ll.load(path)
+
+
+def test_a_verb_that_nobody_knows():
+    journal = MemoryJournal()
+    journal.open({"verb": "minimise", "seed": 0})
+    with pytest.raises(ll.InvalidData, match="Did you mean 'minimize'"):
+        ll.load(journal)

@@ -23,6 +23,9 @@ class Pairs:
     def as_dict(self, point):
         return dict(zip(self.names, point, strict=True))
 
+    def from_dict(self, parts):
+        return parts["left"], parts["right"]
+
     def describe(self):
         return {"pairs": "0 to 1"}
 

@@ -20,12 +20,13 @@ import numpy as np
 from leadline.boundary import InvalidData, Silence, open_progress
 from leadline.campaign._calls import Calls, Outcome
 from leadline.campaign._failures import ExecutorFailed, explain
+from leadline.campaign._given import Known, not_yet_given, read_given
 from leadline.campaign._interrupts import uninterrupted
 from leadline.campaign._options import CampaignOptions
 from leadline.campaign._pool import open_pool
 from leadline.campaign._tally import Tally
 from leadline.campaign.journal import Journal, open_journal
-from leadline.questions import Asked, Exhausted, Failed, Question, Told, Trial
+from leadline.questions import Asked, Exhausted, Failed, Given, Question, Told, Trial
 
 # Seconds between two looks at what other processes do: while there is nothing else to do, and
 # while our own calls run.
@@ -55,7 +56,8 @@ def run(
     Raises:
         ExecutorFailed: the executor takes no more calls.
     """
-    _check(question, f, options)
+    given = read_given(question, options.given, options.journal)
+    _check(question, f, options, len(given))
     journal = open_journal(options.journal, options.lease)
     with contextlib.ExitStack() as stack:
         if journal is not options.journal:
@@ -72,6 +74,7 @@ def run(
         loop = Loop(question, calls, journal, options, worth_asking, progress)
         stack.callback(loop.settle)
         try:
+            loop.give(given)
             loop.run()
         except KeyboardInterrupt:
             progress.say("Interrupted: this is the answer so far.")
@@ -113,6 +116,19 @@ class Loop:
         self._exhausted = False
         self._called_off = False
         self._broken: ExecutorFailed | None = None
+
+    def give(self, given: list[Known]) -> None:
+        """Tell the question what is known already, unless the journal has told it."""
+        self._catch_up()
+        while left := not_yet_given(self._question, given):
+            for known in left:
+                event = Given(len(self._question.trials), *known)
+                with uninterrupted():
+                    # Another process may have been faster.
+                    given_now = self._journal.give(event)
+                    self._apply_news()
+                if not given_now:
+                    break
 
     def run(self) -> None:
         """Until the budget is used up and no trial runs any more, here or elsewhere."""
@@ -282,7 +298,7 @@ class Loop:
         return Failed(outcome.trial, failure.reason, failure.traceback, outcome.seconds)
 
 
-def _check(question: Question, f: Any, options: CampaignOptions) -> None:
+def _check(question: Question, f: Any, options: CampaignOptions, given: int) -> None:
     if not callable(f):
         raise InvalidData(f"The function to call must be callable, got {type(f).__name__}.")
     if question.trials:
@@ -291,7 +307,7 @@ def _check(question: Question, f: Any, options: CampaignOptions) -> None:
             f"{len(question.trials)}: the journal is where a campaign continues."
         )
     least = question.least_budget()
-    if options.budget < least:
+    if options.budget + given < least:
         raise InvalidData(
             f"budget={options.budget} is less than the {least} calls that fill the space before "
             "the method chooses: give a larger budget, or a method with a smaller design."

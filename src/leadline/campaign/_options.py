@@ -31,6 +31,7 @@ class Options(TypedDict, total=False):
     callback: Callable[[Trial], Any] | None
     rerun: bool
     lease: float
+    given: Any
 
 
 @dataclasses.dataclass(frozen=True)
@@ -53,6 +54,9 @@ class CampaignOptions:
         callback: called with each trial that this process finished; True ends the campaign.
         rerun: call again what was running when its process ended; False: such a trial has failed.
         lease: seconds without a sign of life after which another host's calls are taken over.
+        given: data that one already has: pairs (point, what the function returned there), a frame
+            with the columns of `to_frame`, or another journal. They are told before the first ask,
+            once for each journal, and are no calls of the budget.
     """
 
     budget: int
@@ -66,6 +70,7 @@ class CampaignOptions:
     callback: Callable[[Trial], Any] | None = None
     rerun: bool = True
     lease: float = 60.0
+    given: Any = None
 
     @classmethod
     def of(cls, budget: Any, options: Mapping[str, Any]) -> CampaignOptions:

@@ -5,6 +5,7 @@ A `Space` is a domain. The loop, the journal and the command line know no more o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -38,6 +39,10 @@ class Domain(Protocol):
 
     def as_dict(self, point: Any) -> dict[str, Any]:
         """The parts of a point by their names."""
+        ...
+
+    def from_dict(self, parts: Mapping[str, Any]) -> Any:
+        """The point that has these parts, as they are read from a table."""
         ...
 
     def describe(self) -> dict[str, Any]:

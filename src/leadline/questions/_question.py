@@ -108,6 +108,10 @@ class Question(abc.ABC):
         """What the function returned, one thing for each of the `outputs`; None if nothing."""
         return (trial.value,)
 
+    def returned(self, results: tuple[Any, ...]) -> Any:
+        """What the function returns where these are the results."""
+        return results[0]
+
     def score(self, trial: Trial) -> float:
         """One number that says how good a trial is; NaN if there is none."""
         return math.nan

@@ -108,6 +108,19 @@ class Space:
             return dict(point)
         return dict(zip(self.names, np.asarray(point, dtype=np.float64).tolist(), strict=True))
 
+    def from_dict(self, parts: Mapping[str, Any]) -> Any:
+        """The point that has these parts, as they are read from a table.
+
+        A parameter that exists under conditions may have nothing in its cell: None or NaN.
+        """
+        if not self.named:
+            return np.array([parts[name] for name in self.names], dtype=np.float64)
+        return {
+            name: parts[name]
+            for name, parameter in self.parameters.items()
+            if not (parameter.conditions and _is_empty(parts[name]))
+        }
+
     def snap(self, rows: Any) -> Float[np.ndarray, "n columns"]:
         """The rows of the points nearest to rows: `encode(decode(rows))`."""
         return self._rows(self._states(rows))
@@ -275,6 +288,10 @@ class Space:
             else:
                 rows[:, self._slices[j]] = parameter.encode(states[j])
         return rows
+
+
+def _is_empty(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, float) and bool(np.isnan(cell)))
 
 
 def as_space(value: Any) -> Space:

@@ -93,6 +93,10 @@ class Minimize(Question):
         """The value and the constraint values."""
         return trial.value, *(trial.constraints or (None,) * self.constraints)
 
+    def returned(self, results: tuple[Any, ...]) -> Any:
+        """The value, or the pair of it and its constraint values."""
+        return (results[0], list(results[1:])) if self.constraints else results[0]
+
     def score(self, trial: Trial) -> float:
         """The value of an allowed trial."""
         return trial.value if trial.allowed else math.nan

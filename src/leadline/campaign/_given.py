@@ -1,0 +1,113 @@
+"""Data that somebody already has: read and checked before anything is called or written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from leadline.boundary import InvalidData, shorten
+from leadline.campaign._load import load
+from leadline.campaign.journal import Journal
+from leadline.questions import Question, Trial
+
+
+class Known(NamedTuple):
+    """A point and its value, as the question keeps it."""
+
+    point: Any
+    value: Any
+
+
+def read_given(question: Question, given: Any, journal: Any) -> list[Known]:
+    """What `given=` says, checked.
+
+    Args:
+        question: what the data are for.
+        given: None; pairs (point, what the function returned there); a frame with the columns of
+            `to_frame`, of which only points and what the function returned are read; or another
+            journal, of which the finished calls are read.
+        journal: that of the campaign, which is not `given`.
+    """
+    if given is None:
+        return []
+    if isinstance(given, str | os.PathLike | Journal):
+        if given is journal or _same_file(given, journal):
+            raise InvalidData("given= is the campaign's own journal, which is read anyway.")
+        pairs = _from_journal(question, given)
+    elif hasattr(given, "columns") and hasattr(given, "to_dict"):
+        pairs = _from_frame(question, given)
+    elif isinstance(given, Iterable):
+        pairs = enumerate(given)
+    else:
+        raise InvalidData(
+            f"given must be pairs (point, value), a frame or a journal, got {shorten(given)}."
+        )
+    return [_checked(question, i, pair) for i, pair in pairs]
+
+
+def not_yet_given(question: Question, given: list[Known]) -> list[Known]:
+    """Those that the question was not told yet."""
+    told = [trial for trial in question.trials if not trial.asked]
+    left = []
+    for known in given:
+        same = next((trial for trial in told if _is(question, trial, known)), None)
+        if same is None:
+            left.append(known)
+        else:
+            # A pair that is given twice was told twice.
+            told.remove(same)
+    return left
+
+
+def _checked(question: Question, i: int, pair: Any) -> Known:
+    if not isinstance(pair, tuple | list) or len(pair) != 2:
+        raise InvalidData(f"given[{i}] must be a pair (point, value), got {shorten(pair)}.")
+    point, value = pair
+    try:
+        question.space.encode([point])
+        return Known(point, question.check(value))
+    except InvalidData as error:
+        raise InvalidData(f"given[{i}], {shorten(point)}: {error}") from error
+
+
+def _from_journal(question: Question, journal: Any) -> Iterator[tuple[int, Any]]:
+    other = load(journal)
+    if other.outputs != question.outputs:
+        raise InvalidData(
+            f"The journal in given= has {', '.join(other.outputs)} of each call, and this question "
+            f"needs {', '.join(question.outputs)}."
+        )
+    for trial in other.trials:
+        if trial.value is not None:
+            yield trial.id, (trial.x, question.returned(other.results(trial)))
+
+
+def _from_frame(question: Question, frame: Any) -> Iterator[tuple[int, Any]]:
+    names = [*question.space.names, *question.outputs]
+    missing = [name for name in names if name not in frame.columns]
+    if missing:
+        raise InvalidData(
+            f"The frame in given= lacks the columns {', '.join(map(repr, missing))}; it has "
+            f"{', '.join(map(repr, map(str, frame.columns)))}."
+        )
+    for i, row in enumerate(frame.to_dict("records")):
+        if row.get("failed") is True:
+            continue
+        point = question.space.from_dict({name: row[name] for name in question.space.names})
+        yield i, (point, question.returned(tuple(row[name] for name in question.outputs)))
+
+
+def _is(question: Question, trial: Trial, known: Known) -> bool:
+    rows = question.space.encode([trial.x, known.point])
+    fields = question.outcome(known.value)
+    return np.array_equal(rows[0], rows[1]) and all(
+        np.array_equal(getattr(trial, name), value) for name, value in fields.items()
+    )
+
+
+def _same_file(one: Any, other: Any) -> bool:
+    written = isinstance(one, str | os.PathLike) and isinstance(other, str | os.PathLike)
+    return written and os.fspath(one) == os.fspath(other)

@@ -1,6 +1,7 @@
 """The question of a journal, with all its trials."""
 
 import sqlite3
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -51,7 +52,7 @@ def test_files_that_are_no_journals(tmp_path):
     empty, text, other = (tmp_path / name for name in ("empty.db", "text.db", "other.db"))
     empty.touch()
     text.write_text("rate = 0.1\n" * 200)
-    with sqlite3.connect(other) as connection:
+    with closing(sqlite3.connect(other)) as connection:
         connection.execute("create table people (name text)")
     for path in (empty, other):
         with pytest.raises(ll.InvalidData, match="no journal of Leadline"):

@@ -12,7 +12,7 @@ import numpy as np
 
 import leadline as ll
 from bench import problems, worker
-from leadline.models import _exact
+from leadline.models import _exact, _rows
 from leadline.numerics import blas_threads_for, from_free, to_free
 
 
@@ -38,7 +38,7 @@ def ours_value_and_grad(n):
     """A call without arguments that evaluates the evidence and its gradient."""
     problem = problems.sampled("hartmann6", n, seed=0)
     process = _process(6)
-    rows = _exact.as_padded_rows(problem.x, problem.y)
+    rows = _rows.as_padded_rows(problem.x, problem.y)
     free = to_free(process)
     return lambda: _evidence(free, process, rows)
 

@@ -15,8 +15,9 @@ import numpy as np
 import leadline as ll
 from bench import worker
 from bench.landscapes import Landscape
-from leadline.models._exact import as_padded_rows, log_evidence
+from leadline.models._exact import log_evidence
 from leadline.models._learning import log_joint, search_for
+from leadline.models._rows import as_padded_rows
 from leadline.numerics import DataScale, minimize_bounded, shifted_sobol, to_free
 
 STARTS = 30

@@ -1,6 +1,5 @@
 """Sampling the drift where the trajectory goes: the joint law, and agreement with draws."""
 
-import equinox as eqx
 import jax
 import numpy as np
 import pytest
@@ -11,7 +10,6 @@ from leadline.dynamics import (
     simulate_iteratively,
     simulate_with_independent_residuals,
 )
-from leadline.dynamics._canonical import canonical
 from leadline.kernels import Matern52, SquaredExponential
 from leadline.models import Titsias
 
@@ -83,23 +81,6 @@ def test_a_visited_value_is_remembered():
     values = np.diff(found, axis=1).reshape(N, 5, 4)
     np.testing.assert_allclose(values, np.broadcast_to(values[:, :1], values.shape), atol=1e-6)
     assert values[:, 0, 3].std() > 0.9
-
-
-@pytest.mark.parametrize("which", ["exact", "sparse"])
-def test_canonical_form(which, request):
-    """Centers, weights and the root give back the posterior's mean and covariance."""
-    post = request.getfixturevalue(which)
-    xs = np.linspace(-3.0, 3.0, 7)[:, None]
-    mean, prior, e = jax.device_get(_at(post, xs))
-    law = post.joint(xs)
-    np.testing.assert_allclose(mean, law.mean, atol=1e-9)
-    np.testing.assert_allclose(prior - e @ e.T, law.cov, atol=1e-9)
-
-
-@eqx.filter_jit
-def _at(post, xs):
-    form = canonical(post)
-    return form.mean_at(xs), form.kernel(xs, xs), form.explained(xs)
 
 
 @pytest.mark.slow

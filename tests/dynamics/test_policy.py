@@ -17,7 +17,6 @@ from leadline.dynamics import (
     pathwise_returns,
     rollout,
 )
-from leadline.dynamics._canonical import canonical
 from leadline.dynamics._moment_matching import expansions_of
 from leadline.kernels import SquaredExponential
 from leadline.numerics import sobol
@@ -42,7 +41,7 @@ def both_returns(policy, posteriors, mean, cov, reward, key):
     keys = jax.random.split(key, 3)
     paths = stack_outputs([p.paths(k, N, 64) for p, k in zip(posteriors, keys[1:], strict=True)])
     starts = mean + jax.random.normal(keys[0], (N, 2)) @ jnp.linalg.cholesky(cov).T
-    expansions = expansions_of(tuple(map(canonical, posteriors)))
+    expansions = expansions_of(tuple(posteriors))
     return (
         pathwise_returns(policy, paths, starts, reward, STEPS),
         matched_return(policy, expansions, mean, cov, reward, STEPS),

@@ -18,7 +18,8 @@ from tests.kernels.registry import KERNELS, gram, inputs
 
 import leadline as ll
 from leadline import kernels as k
-from leadline.models._exact import ExactPosterior, Rows, _condition
+from leadline.models._exact import ExactPosterior, _condition
+from leadline.models._rows import Rows
 
 N, M = 12, 7
 RNG = np.random.default_rng(0)

@@ -12,8 +12,9 @@ import pytest
 import leadline as ll
 from leadline import kernels as k
 from leadline.models import _learning
-from leadline.models._exact import as_padded_rows, log_evidence
+from leadline.models._exact import log_evidence
 from leadline.models._learning import best_coordinates, search_for
+from leadline.models._rows import as_padded_rows
 from leadline.numerics import DataScale, Minima, from_free, to_free
 
 N = 25

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 import leadline as ll
 from leadline.boundary import InvalidData, Unsupported
 from leadline.models import GP, Titsias
-from leadline.models._exact import as_padded_rows
+from leadline.models._rows import as_padded_rows
 from leadline.models._titsias import elbo
 from leadline.numerics import from_free, to_free
 

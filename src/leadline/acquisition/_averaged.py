@@ -19,7 +19,7 @@ from jax.scipy.special import logsumexp
 from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData, Unsupported
-from leadline.models import MixturePosterior, Posterior
+from leadline.models import Posterior
 from leadline.search import Acquisition
 
 
@@ -68,7 +68,7 @@ def averaged(make: Callable[[Any], Acquisition], mixture: Posterior) -> Averaged
             (each member can have its own best value) but must have one structure for all.
         mixture: the posteriors and their weights.
     """
-    if not isinstance(mixture, MixturePosterior):
+    if not hasattr(mixture, "members"):
         raise Unsupported(
             f"`averaged` is over the members of a mixture, got {type(mixture).__name__}."
         )

@@ -28,7 +28,7 @@ from jaxtyping import Array, Float
 
 from leadline.acquisition._utilities import Utility
 from leadline.boundary import InvalidData, Unsupported, as_rows
-from leadline.models import ExactPosterior
+from leadline.models import Posterior
 from leadline.numerics import (
     blas_threads_for,
     bucket,
@@ -38,7 +38,6 @@ from leadline.numerics import (
     require_factor,
     row_mask,
     shifted_sobol,
-    solve_factored,
     solve_lower,
 )
 
@@ -65,7 +64,7 @@ class Fantasies(eqx.Module):
         seed: of the draws.
     """
 
-    posterior: ExactPosterior
+    posterior: Posterior
     x: Float[Any, "n d"]
     mask: Float[Any, " n"]
     factor: Float[Array, "n n"]
@@ -105,8 +104,7 @@ class Fantasies(eqx.Module):
         prior = gp.kernel.diag(xs)
         var = prior - jnp.sum(solve_lower(self.factor, cross) ** 2, axis=0)
         std = jnp.sqrt(jnp.maximum(var, LEAST_VARIANCE * prior))
-        old = self.posterior.rows
-        before = gp.mean(xs) + (old.mask * self.posterior.weights) @ gp.kernel(old.x, xs)
+        before = self.posterior.expansion().mean_at(xs)
         return gp.mean(xs) + self.weights.T @ cross, std, before
 
 
@@ -132,7 +130,7 @@ def fantasize_incumbent(posterior: Any, rows: Any, n: int = FANTASIES, seed: int
 
 
 def _check(posterior: Any, n: int) -> None:
-    if not isinstance(posterior, ExactPosterior):
+    if not hasattr(posterior, "observations"):
         raise Unsupported(
             f"Calls under way need an exact Gaussian process, got {type(posterior).__name__}."
         )
@@ -144,13 +142,13 @@ def _fantasies(draw: Callable, posterior: Any, rows: Any, n: int, seed: int) -> 
     _check(posterior, n)
     rows = as_rows(rows, "rows", columns=posterior.query_columns, minimum=0)
     k, p = posterior.n, len(rows)
-    size = max(bucket(k + p), posterior.rows.x.shape[0])
+    size = max(bucket(k + p), posterior.query_rows)
     incumbent = draw is _draw_incumbent_jit
-    x = pad_rows(np.concatenate([np.asarray(posterior.rows.x)[:k], rows]), size)
+    x = pad_rows(np.concatenate([posterior.data().x, rows]), size)
     mask, known = row_mask(k + p, size), row_mask(k, size)
     z = np.zeros((size, n))
     z[k : k + p] = base_samples(n, p, seed).T if p else 0.0
-    draws = (_noise_draws(posterior.rows.x.shape[0], n, seed),) if incumbent else ()
+    draws = (_noise_draws(posterior.query_rows, n, seed),) if incumbent else ()
     with blas_threads_for(size):
         found = jax.block_until_ready(draw(posterior, x, mask, known, z, *draws))
     factor, weights, outcomes, centers = found
@@ -169,12 +167,12 @@ def _noise_draws(rows: int, n: int, seed: int) -> np.ndarray:
 
 @partial(quick_jit, once=True)
 def _draw_jit(posterior, x, mask, known, z):
-    gp, data = posterior.gp, posterior.rows
-    k = data.x.shape[0]
+    told = posterior.observations()
+    k = told.x.shape[0]
     # The calls see no noise.
-    noise = jnp.zeros_like(mask).at[:k].set(data.mask * (gp.row_noise(data.x) + data.var))
-    residual = jnp.zeros_like(mask).at[:k].set(gp.residual(data))
-    factor = _factor(gp, x, mask, noise)
+    noise = jnp.zeros_like(mask).at[:k].set(told.variance)
+    residual = jnp.zeros_like(mask).at[:k].set(told.residual)
+    factor = _factor(posterior.gp, x, mask, noise)
     # Rows after the data are all zero here, and replaced by draws.
     whitened = (known * solve_lower(factor, residual[:, None])[:, 0])[:, None] + z
     return _finish(posterior, x, mask, factor, whitened)
@@ -187,14 +185,13 @@ def _draw_incumbent_jit(posterior, x, mask, known, z, draws):
     With f' = L z' a draw of the prior and y' = f' + noise, f = m + f' + K (K + D)^-1 (y - m - y'),
     and whitened by L the last part is L^T (K + D)^-1 (y - m - y').
     """
-    gp, data = posterior.gp, posterior.rows
-    k = data.x.shape[0]
-    factor = _factor(gp, x, mask, jnp.zeros_like(mask))
-    draws = data.mask[:, None] * draws
-    std = jnp.sqrt(gp.row_noise(data.x) + data.var)[:, None]
-    seen = factor[:k, :k] @ draws[0] + std * draws[1]
-    missing = solve_factored(posterior.factor, gp.residual(data)[:, None] - seen)
-    whitened = z.at[:k].add(draws[0] + factor[:k, :k].T @ (data.mask[:, None] * missing))
+    told = posterior.observations()
+    k = told.x.shape[0]
+    factor = _factor(posterior.gp, x, mask, jnp.zeros_like(mask))
+    draws = told.mask[:, None] * draws
+    seen = factor[:k, :k] @ draws[0] + jnp.sqrt(told.variance)[:, None] * draws[1]
+    missing = posterior.solve(told.residual[:, None] - seen)
+    whitened = z.at[:k].add(draws[0] + factor[:k, :k].T @ (told.mask[:, None] * missing))
     return _finish(posterior, x, mask, factor, whitened)
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from leadline.boundary import InvalidData, Unsupported, as_targets
-from leadline.models import ExactPosterior, Posterior
+from leadline.models import Posterior
 
 
 class Incumbent(NamedTuple):
@@ -51,16 +51,10 @@ def best_recent(y: Any, times: Any, since: float) -> Incumbent:
 
 
 def best_expected(posterior: Posterior) -> Incumbent:
-    """The call where the posterior mean is highest, and that mean.
-
-    At the data the mean needs no solve: it is y minus the noise variance times the weights.
-    """
-    if not isinstance(posterior, ExactPosterior):
+    """The call where the posterior mean is highest, and that mean."""
+    if not hasattr(posterior, "means_at_data"):
         raise Unsupported(
             f"The best expected call needs an exact Gaussian process, got "
             f"{type(posterior).__name__}."
         )
-    n, rows = posterior.n, posterior.rows
-    noise = np.asarray(posterior.gp.noise) + np.asarray(rows.var)
-    means = np.asarray(rows.y) - noise * np.asarray(posterior.weights)
-    return best_seen(means[:n])
+    return best_seen(posterior.means_at_data())

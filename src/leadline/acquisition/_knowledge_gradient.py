@@ -29,7 +29,7 @@ from jaxtyping import Array, Float, Int
 
 from leadline.acquisition._improvement import log_h
 from leadline.boundary import InvalidData, Unsupported, as_rows, is_traced
-from leadline.models import ExactPosterior
+from leadline.models import Posterior
 from leadline.numerics import small_cholesky
 from leadline.search import Acquisition, single_points
 
@@ -64,14 +64,14 @@ class Observed(NamedTuple):
 
 def require_exact(posterior: Any, name: str) -> None:
     """An error unless the posterior is of an exact Gaussian process."""
-    if not isinstance(posterior, ExactPosterior):
+    if not hasattr(posterior, "observations"):
         raise Unsupported(
             f"{name} needs an exact Gaussian process, which says how observations would move its "
             f"mean and how noisy they are; got {type(posterior).__name__}."
         )
 
 
-def as_candidates(candidates: Any, posterior: ExactPosterior) -> Float[Array, "c d"]:
+def as_candidates(candidates: Any, posterior: Posterior) -> Float[Array, "c d"]:
     """Candidates as rows, checked unless they are traced."""
     if not is_traced(candidates):
         candidates = as_rows(candidates, "candidates", columns=posterior.query_columns)
@@ -79,7 +79,7 @@ def as_candidates(candidates: Any, posterior: ExactPosterior) -> Float[Array, "c
 
 
 @eqx.filter_jit
-def known_at(posterior: ExactPosterior, rows: Float[Array, "c d"]) -> Known:
+def known_at(posterior: Posterior, rows: Float[Array, "c d"]) -> Known:
     """What the data say at rows, which stays the same while X is searched for."""
     found = posterior.project(rows)
     explained = jnp.sum(found.removed**2, axis=0)
@@ -87,7 +87,7 @@ def known_at(posterior: ExactPosterior, rows: Float[Array, "c d"]) -> Known:
     return Known(rows, found.mean, var, found.removed)
 
 
-def observe(posterior: ExactPosterior, x: Float[Any, "b q d"]) -> Observed:
+def observe(posterior: Posterior, x: Float[Any, "b q d"]) -> Observed:
     """What is believed of observations at each of `b` sets of rows."""
     b, q, d = x.shape
     x = jnp.asarray(x)
@@ -96,7 +96,7 @@ def observe(posterior: ExactPosterior, x: Float[Any, "b q d"]) -> Observed:
     removed = found.removed.reshape(-1, b, q)
     prior = jax.vmap(lambda each: posterior.gp.kernel(each, each))(x)
     cov = prior - jnp.einsum("nbq,nbr->bqr", removed, removed)
-    noise = posterior.gp.row_noise(rows).reshape(b, q)
+    noise = posterior.observation_noise(rows).reshape(b, q)
     variances = jnp.diagonal(prior, axis1=1, axis2=2) + noise
     factor = small_cholesky(cov + noise[:, :, None] * jnp.eye(q), variances)
     return Observed(x, found.mean.reshape(b, q), cov, factor, removed)
@@ -116,7 +116,7 @@ def root_of_inverse(factor: Float[Array, "b q q"]) -> Float[Array, "b q q"]:
 
 
 def lines(
-    posterior: ExactPosterior, known: Known, observed: Observed, own: bool
+    posterior: Posterior, known: Known, observed: Observed, own: bool
 ) -> tuple[Float[Array, "b l"], Float[Array, "b l q"]]:
     """Intercepts a and slopes B of the means at known rows and, if `own`, at X itself."""
     b, q, d = observed.x.shape
@@ -185,7 +185,7 @@ class KnowledgeGradient(Acquisition):
         own: whether the row of the observation itself may be chosen too (Scott et al. 2011).
     """
 
-    posterior: ExactPosterior
+    posterior: Posterior
     known: Known
     own: bool = eqx.field(static=True)
 
@@ -233,7 +233,7 @@ class MonteCarloKnowledgeGradient(Acquisition):
         own: whether the rows of the observations themselves may be chosen too.
     """
 
-    posterior: ExactPosterior
+    posterior: Posterior
     known: Known
     base: Float[Any, "m columns"]
     pending: Float[Any, "p d"]

@@ -31,7 +31,7 @@ from jax.scipy.special import erfcx
 from jaxtyping import Array, Float
 
 from leadline.boundary import Unsupported, as_targets, is_traced
-from leadline.models import ExactPosterior, Posterior, TitsiasPosterior
+from leadline.models import Posterior
 from leadline.search import Acquisition, single_points
 
 _LOG_SQRT_2PI = 0.5 * math.log(2.0 * math.pi)
@@ -85,7 +85,7 @@ def sample_maxima(
         n: how many draws.
         bounds: (low, high) of each input column.
     """
-    if not isinstance(posterior, ExactPosterior | TitsiasPosterior):
+    if not hasattr(posterior, "expansion"):
         raise Unsupported(
             f"Maxima are drawn from one Gaussian process, got {type(posterior).__name__}. Of a "
             "mixture, draw those of each member."
@@ -152,15 +152,14 @@ def predictive(posterior: Any, rows: Float[Array, "b d"]) -> tuple[Array, Array,
     """Mean and variance of the function at each row, and the noise variance, both positive."""
     marginal = posterior.predict(rows)
     prior = posterior.gp.kernel.diag(rows)
-    noise = posterior.observation_noise
-    noise = noise(rows) if callable(noise) else noise
+    noise = posterior.observation_noise(rows)
     var = jnp.maximum(marginal.var, _LEAST_VARIANCE * prior)
     return jnp.asarray(marginal.mean), var, jnp.maximum(noise, _LEAST_NOISE * prior)
 
 
 def require_process(acquisition: Any) -> None:
     """Refuse posteriors whose observations are not a Gaussian process plus noise."""
-    if not isinstance(acquisition.posterior, ExactPosterior | TitsiasPosterior):
+    if not hasattr(acquisition.posterior, "observation_noise"):
         raise Unsupported(
             f"{type(acquisition).__name__} needs one Gaussian process with Gaussian noise, got "
             f"{type(acquisition.posterior).__name__}. `averaged` takes a mixture member by member."

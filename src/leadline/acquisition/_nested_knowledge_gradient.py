@@ -34,7 +34,7 @@ from leadline.acquisition._knowledge_gradient import (
     root_of_inverse,
 )
 from leadline.boundary import InvalidData
-from leadline.models import ExactPosterior
+from leadline.models import Expansion, Posterior
 from leadline.numerics import minimize_together, spread_best
 from leadline.search import Acquisition
 
@@ -43,26 +43,25 @@ _TOLERANCE = 1e-10  # of the standard deviation of a mean over the candidates
 
 
 class _Means(NamedTuple):
-    """Means given each of `m` outcomes at X: their weights at the data and at X."""
+    """Means given each of `m` outcomes at X: their weights at what was kept, and at X."""
 
     old: Float[Array, "*b n m"]
     new: Float[Array, "*b q m"]
     x: Float[Any, "*b q d"]
 
-    def everywhere(self, posterior: ExactPosterior, points: Any) -> Float[Array, "m c"]:
+    def everywhere(self, form: Expansion, points: Any) -> Float[Array, "m c"]:
         """Each mean at the same points (c, d)."""
-        gp = posterior.gp
-        old, new = gp.kernel(posterior.rows.x, points), gp.kernel(self.x, points)
-        return gp.mean(points) + self.old.T @ old + self.new.T @ new
+        old, new = form.features(points), form.kernel(self.x, points)
+        return form.mean(points) + self.old.T @ old + self.new.T @ new
 
-    def paired(self, posterior: ExactPosterior, points: Any) -> Float[Array, "m s"]:
+    def paired(self, form: Expansion, points: Any) -> Float[Array, "m s"]:
         """Each mean at points of its own (m, s, d)."""
-        gp, (m, s, d) = posterior.gp, points.shape
+        m, s, d = points.shape
         rows = points.reshape(m * s, d)
-        old = gp.kernel(posterior.rows.x, rows).reshape(-1, m, s)
-        new = gp.kernel(self.x, rows).reshape(-1, m, s)
+        old = form.features(rows).reshape(-1, m, s)
+        new = form.kernel(self.x, rows).reshape(-1, m, s)
         found = jnp.einsum("nm,nms->ms", self.old, old) + jnp.einsum("qm,qms->ms", self.new, new)
-        return gp.mean(rows).reshape(m, s) + found
+        return form.mean(rows).reshape(m, s) + found
 
 
 class OneShotKnowledgeGradient(Acquisition):
@@ -80,7 +79,7 @@ class OneShotKnowledgeGradient(Acquisition):
         starts: the candidates, and after them the row where the mean is highest now.
     """
 
-    posterior: ExactPosterior
+    posterior: Posterior
     base: Float[Any, "m columns"]
     starts: Float[Array, "c d"]
 
@@ -100,27 +99,29 @@ class OneShotKnowledgeGradient(Acquisition):
                 f"{m} samples, (b, q + {m}, d), got {x.shape}."
             )
 
+        form = self.posterior.expansion()
+
         def rises(means, rows):
-            then = means.paired(self.posterior, rows[:, None])
-            return then - means.everywhere(self.posterior, self.starts[-1:])
+            then = means.paired(form, rows[:, None])
+            return then - means.everywhere(form, self.starts[-1:])
 
         return jnp.mean(jax.vmap(rises)(self._means(x[:, :q]), x[:, q:]), axis=(1, 2))
 
     def completed(self, x: Float[Any, "b q d"]) -> Float[Array, "b rows d"]:
         """Each X, then the row where the mean given each sample is highest, as a constant."""
         means = self._means(jax.lax.stop_gradient(jnp.asarray(x)))
-        inner = jax.lax.map(lambda mean: _argmax_of_each(self.posterior, mean, self.starts), means)
+        form = self.posterior.expansion()
+        inner = jax.lax.map(lambda mean: _argmax_of_each(form, mean, self.starts), means)
         return jnp.concatenate([x, jax.lax.stop_gradient(inner)], axis=1)
 
     def _means(self, x: Array) -> _Means:
-        post, (b, q, _) = self.posterior, x.shape
+        form, (b, q, d) = self.posterior.expansion(), x.shape
         z = base_columns(self.base, q, type(self).__name__)
-        observed = observe(post, x)
+        observed = observe(self.posterior, x)
         new = jnp.einsum("bqr,mr->bqm", root_of_inverse(observed.factor), z)
-        rows = observed.removed.reshape(-1, b * q)
-        solved = jax.scipy.linalg.solve_triangular(post.factor, rows, lower=True, trans=1)
+        solved = form.information.times(form.features(observed.x.reshape(b * q, d)))
         taken = jnp.einsum("nbq,bqm->bnm", solved.reshape(-1, b, q), new)
-        return _Means(post.weights[:, None] - taken, new, x)
+        return _Means(form.weights[:, None] - taken, new, x)
 
 
 class NestedKnowledgeGradient(Acquisition):
@@ -147,29 +148,30 @@ class NestedKnowledgeGradient(Acquisition):
 
 
 @eqx.filter_jit
-def _with_highest(posterior: ExactPosterior, candidates: Array) -> Float[Array, "c d"]:
+def _with_highest(posterior: Posterior, candidates: Array) -> Float[Array, "c d"]:
     """The candidates and, after them, the row where the mean is highest now."""
-    means = _Means(posterior.weights[:, None], jnp.zeros((1, 1)), candidates[:1])
-    return jnp.concatenate([candidates, _argmax_of_each(posterior, means, candidates)])
+    form = posterior.expansion()
+    means = _Means(form.weights[:, None], jnp.zeros((1, 1)), candidates[:1])
+    return jnp.concatenate([candidates, _argmax_of_each(form, means, candidates)])
 
 
-def _argmax_of_each(posterior: ExactPosterior, means: _Means, starts: Array) -> Float[Array, "m d"]:
+def _argmax_of_each(form: Expansion, means: _Means, starts: Array) -> Float[Array, "m d"]:
     """Where each mean is highest: searches from its best starts, and from the best row of X."""
-    values = means.everywhere(posterior, starts)
+    values = means.everywhere(form, starts)
     scale = jnp.std(values, axis=1)
     scale = jnp.where(scale > 0, scale, 1.0)
     first = spread_best(starts, -values, _SEARCHES)
-    own = means.x[jnp.argmax(means.everywhere(posterior, means.x), axis=1)]
+    own = means.x[jnp.argmax(means.everywhere(form, means.x), axis=1)]
     first = jnp.concatenate([first, own[:, None]], axis=1)
     m, s, d = first.shape
 
     def losses(u, args):
-        posterior, means, scale = args
-        return (-means.paired(posterior, u.reshape(m, s, d)) / scale[:, None]).reshape(m * s)
+        form, means, scale = args
+        return (-means.paired(form, u.reshape(m, s, d)) / scale[:, None]).reshape(m * s)
 
     found = minimize_together(
         losses,
-        (posterior, means, scale),
+        (form, means, scale),
         first.reshape(m * s, d),
         jnp.zeros((1, d)),
         jnp.ones((1, d)),

@@ -23,7 +23,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from leadline.boundary import InvalidData, Unsupported
-from leadline.models import GP, ExactPosterior, Posterior
+from leadline.models import GP, Posterior
 from leadline.numerics import blas_threads_for
 from leadline.paths import Features, FunctionDraws, ScalarPaths, prior_features
 from leadline.search import Acquisition
@@ -69,19 +69,18 @@ def unified_draws(
         n: how many draws.
         features: what stands for the kernel: features, or how many to choose.
     """
-    if not isinstance(posterior, ExactPosterior):
+    if not hasattr(posterior, "data"):
         raise Unsupported(
             f"Unified draws need the data, which a {type(posterior).__name__} does not hold. They "
             "are an ability of exact posteriors."
         )
     choose, draw = jax.random.split(key)
-    gp, m = posterior.gp, posterior.n
-    x, y, var = (np.asarray(a)[:m] for a in posterior.rows[:3])
+    gp = posterior.gp
     if not isinstance(features, Features):
         features = prior_features(gp.kernel, features, posterior.query_columns, choose)
     # With the covariance of the features for a kernel the update stays in their span.
     process = GP(features.kernel(), mean=gp.mean, noise=gp.noise)
-    draws = process.condition(x, y, var).paths(draw, n, features)
+    draws = process.condition(*posterior.data()).paths(draw, n, features)
     with blas_threads_for(posterior.query_rows):
         return jax.block_until_ready(_in_features_jit(draws))
 

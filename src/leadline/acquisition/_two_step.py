@@ -32,7 +32,7 @@ from leadline.acquisition._knowledge_gradient import (
     require_exact,
 )
 from leadline.boundary import InvalidData
-from leadline.models import ExactPosterior
+from leadline.models import Posterior
 from leadline.search import Acquisition, single_points
 
 # A variance is at least this part of the prior's: its root has no derivative at 0.
@@ -52,7 +52,7 @@ class TwoStepImprovement(Acquisition):
         nodes: how many outcomes of the first call.
     """
 
-    posterior: ExactPosterior
+    posterior: Posterior
     known: Known
     best: Float[Any, ""]
     nodes: int = eqx.field(static=True)

@@ -1,8 +1,8 @@
 """How wrong the covariance of function draws is: the error itself, bounds, and contraction.
 
 Notation: prior covariance k, features with covariance k~; weight function xi(x) (k,), a row of `Xi`
-(see `_affine_update.py`). An update turns any prior covariance c into M c (+ what the data's noise
-adds, the same for all c),
+(`leadline.models.AffineUpdate`). An update turns any prior covariance c into M c (+ what the data's
+noise adds, the same for all c),
 
     (M c)(x, y) = c(x, y) - c(x, X) xi(y) - xi(x)^T c(X, y) + xi(x)^T c(X, X) xi(y)
 
@@ -27,14 +27,10 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.boundary import as_rows, is_traced
-from leadline.diagnostics._affine_update import (
-    centers_of,
-    require_update,
-    update_at,
-)
+from leadline.diagnostics._requirements import require_update
 from leadline.kernels import Kernel
 from leadline.models import Posterior
-from leadline.numerics import blas_threads_for, bucket, inverse_factored, pad_rows
+from leadline.numerics import blas_threads_for, bucket, pad_rows
 from leadline.paths import Features
 
 
@@ -75,10 +71,9 @@ def weight_function(posterior: Posterior, xs: Any) -> Float[Any, "m k"]:
 
     The centers are the data of an exact posterior, and the inducing points of a Titsias one.
     """
-    xi = _at(_xi_jit, posterior, xs)
+    xi, mask = _at(_xi_jit, posterior, xs)
     if is_traced(xi):
         return xi
-    _, mask = centers_of(posterior)
     return xi[: len(xs), np.asarray(mask) > 0]
 
 
@@ -151,34 +146,34 @@ def _at(program: Any, posterior: Any, xs: Any, *more: Any) -> Any:
         return jax.device_get(program(posterior, padded, *more))
 
 
-def _xi(posterior: Any, xs: Array) -> Array:
-    return update_at(posterior, xs).xi
+def _xi(posterior: Any, xs: Array) -> tuple[Array, Array]:
+    update = posterior.affine_update(xs)
+    return update.xi, update.mask
 
 
 def _lebesgue(posterior: Any, xs: Array) -> Array:
-    return jnp.max(jnp.sum(jnp.abs(_xi(posterior, xs)), axis=1))
+    return jnp.max(jnp.sum(jnp.abs(_xi(posterior, xs)[0]), axis=1))
 
 
 def _operator(posterior: Any, xs: Array, c: Kernel) -> Array:
-    centers, xi, _ = update_at(posterior, xs)
+    centers, _, xi, _ = posterior.affine_update(xs)
     cross = xi @ c(centers, xs)
     return c(xs, xs) - cross - cross.T + xi @ c(centers, centers) @ xi.T
 
 
 def _error(posterior: Any, xs: Array, features: Features) -> CovarianceError:
     kernel = posterior.gp.kernel
-    centers, mask = centers_of(posterior)
+    centers, mask, xi, _ = posterior.affine_update(xs)
     m = xs.shape[0]
     together = jnp.concatenate([xs, centers])
     real = jnp.concatenate([jnp.ones(m), mask])
     phi = features.standardized(together)
     # Padded centers count for nothing: they have no column in xi, and their errors are masked.
     errors = (phi @ phi.T - kernel(together, together)) * (real[:, None] * real)
-    xi = _xi(posterior, xs)
     update = jnp.concatenate([jnp.eye(m), -xi], axis=1)
     prior = jnp.max(jnp.abs(errors))
     lebesgue = jnp.max(jnp.sum(jnp.abs(xi), axis=1))
-    inverse = inverse_factored(posterior.factor) * (mask[:, None] * mask)
+    inverse = posterior.solve(jnp.eye(mask.shape[0])) * (mask[:, None] * mask)
     largest = jnp.max(kernel.diag(together) * real)
     return CovarianceError(
         prior=prior,
@@ -190,7 +185,7 @@ def _error(posterior: Any, xs: Array, features: Features) -> CovarianceError:
 
 
 def _contraction(posterior: Any, xs: Array, features: Features) -> Contraction:
-    centers, xi, root = update_at(posterior, xs)
+    centers, _, xi, root = posterior.affine_update(xs)
     rest = features.standardized(xs) - xi @ features.standardized(centers)
     decoupled = jnp.max(jnp.sum(rest**2, axis=1) + jnp.sum(root**2, axis=1))
     exact = jnp.max(posterior.marginal_moments(xs)[1])

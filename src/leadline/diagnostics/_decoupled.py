@@ -1,8 +1,8 @@
 """The law of function draws, given their features: in closed form, without drawing any.
 
 Notation: features with covariance k~ = phi phi^T stand for the prior k; centers `c`, weight
-function `Xi (m, k)` and root `Q` are an update at `xs` (see `_affine_update.py`). A prior draw
-phi w becomes phi(xs) w + Xi (t - phi(c) w), so that
+function `Xi (m, k)` and root `Q` are an update at `xs` (`leadline.models.AffineUpdate`). A prior
+draw phi w becomes phi(xs) w + Xi (t - phi(c) w), so that
 
     mean = m(xs) + Xi E(t - m(c)),      cov = R R^T + Q Q^T,      R = phi(xs) - Xi phi(c)
 
@@ -24,8 +24,8 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from leadline.boundary import Unsupported, as_rows, is_traced
-from leadline.diagnostics._affine_update import require_update, update_at
-from leadline.models import ExactPosterior, MultivariateNormal, Posterior
+from leadline.diagnostics._requirements import require_update
+from leadline.models import MultivariateNormal, Posterior
 from leadline.numerics import (
     blas_threads_for,
     bucket,
@@ -66,7 +66,7 @@ def weight_space_moments(posterior: Posterior, features: Features, xs: Any) -> M
         xs: inputs (m, d).
     """
     require_update(posterior, features)
-    if not isinstance(posterior, ExactPosterior):
+    if not hasattr(posterior, "observations"):
         raise Unsupported(
             f"Draws in weight space need the data, which a {type(posterior).__name__} does not "
             "hold. They are known for exact posteriors."
@@ -91,24 +91,22 @@ def _law(program: Any, posterior: Any, features: Features, xs: Any) -> Multivari
 def _decoupled(
     posterior: Any, features: Features, xs: Array
 ) -> tuple[Float[Array, " m"], Float[Array, "m m"]]:
-    centers, xi, root = update_at(posterior, xs)
+    centers, _, xi, root = posterior.affine_update(xs)
     rest = features.standardized(xs) - xi @ features.standardized(centers)
     mean, _ = posterior.marginal_moments(xs)
     return mean, rest @ rest.T + root @ root.T
 
 
 def _weight_space(
-    posterior: ExactPosterior, features: Features, xs: Array
+    posterior: Posterior, features: Features, xs: Array
 ) -> tuple[Float[Array, " m"], Float[Array, "m m"]]:
-    gp, rows = posterior.gp, posterior.rows
-    at_data = jnp.asarray(rows.mask)[:, None] * features.standardized(rows.x)
+    x, residual, noise, mask = posterior.observations()
+    at_data = jnp.asarray(mask)[:, None] * features.standardized(x)
     at_queries = features.standardized(xs)
-    noise = rows.mask * (gp.row_noise(rows.x) + rows.var)
-    padded = jnp.diag(noise + (1.0 - rows.mask))
-    factor = cholesky(at_data @ at_data.T + padded, rows.mask)
+    factor = cholesky(at_data @ at_data.T + jnp.diag(noise + (1.0 - mask)), mask)
     xi = solve_factored(factor, at_data @ at_queries.T).T
     rest = at_queries - xi @ at_data
-    mean = gp.mean(xs) + xi @ gp.residual(rows)
+    mean = posterior.gp.mean(xs) + xi @ residual
     return mean, rest @ rest.T + (xi * noise) @ xi.T
 
 

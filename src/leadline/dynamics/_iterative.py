@@ -27,10 +27,10 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData, Unsupported, is_traced
-from leadline.dynamics._canonical import Canonical, as_posteriors, canonical
+from leadline.dynamics._posteriors import as_posteriors
 from leadline.dynamics._simulate import check_system, euler_maruyama, with_controls
-from leadline.models import TitsiasPosterior
-from leadline.numerics import blas_threads_for, solve_lower
+from leadline.models import Expansion, Posterior
+from leadline.numerics import blas_threads_for
 
 # Where less than this part of the variance is left, a value follows from those before it: it gets
 # no number of its own, and no row, which rounding error would fill.
@@ -101,11 +101,6 @@ def simulate_with_independent_residuals(
         steps: how many steps T, for a system without controls.
     """
     posteriors = as_posteriors(posteriors)
-    other = [post for post in posteriors if not isinstance(post, TitsiasPosterior)]
-    if other:
-        raise Unsupported(
-            f"{type(other[0]).__name__} has no inducing values to draw. Titsias posteriors have."
-        )
     arguments = _checked(posteriors, x0, controls, dt, diffusion, key, n, steps)
     if is_traced(arguments):
         return _with_independent_residuals(*arguments)
@@ -134,7 +129,7 @@ class _Visited(eqx.Module):
     z: Float[Array, " T"]
 
 
-def _draw_next(form: Canonical, seen: _Visited, inputs: Array, t: Array, z: Array):
+def _draw_next(form: Expansion, seen: _Visited, inputs: Array, t: Array, z: Array):
     """The value at row `t` of `inputs`, given those at the rows before it."""
     at = jax.lax.dynamic_slice_in_dim(inputs, t, 1)
     e = form.explained(at)[0]
@@ -156,7 +151,7 @@ def _draw_next(form: Canonical, seen: _Visited, inputs: Array, t: Array, z: Arra
 
 
 def _iterate(posteriors: tuple, x0, controls, dt, root, key):
-    forms = tuple(map(canonical, posteriors))
+    forms = tuple(post.expansion() for post in posteriors)
     n, d = x0.shape
     steps, c = controls.shape
     noise_key, drift_key = jax.random.split(key)
@@ -195,27 +190,29 @@ def _iterate(posteriors: tuple, x0, controls, dt, root, key):
     return jax.lax.map(trajectory, (jnp.asarray(x0), jnp.arange(n)), batch_size=side_by_side)
 
 
-def _with_independent_residuals(
-    posteriors: tuple[TitsiasPosterior, ...], x0, controls, dt, root, key
-):
+def _with_independent_residuals(posteriors: tuple[Posterior, ...], x0, controls, dt, root, key):
     n, d = x0.shape
     noise_key, u_key, residual_key = jax.random.split(key, 3)
-    # With K_uu = L L^T: L^-1, and draws of L^-1 (u - m(z)), for each output.
-    inverses, drawn = [], []
-    for j, post in enumerate(posteriors):
-        z = jax.random.normal(jax.random.fold_in(u_key, j), (post.factor.shape[0], n))
-        spread = jax.scipy.linalg.solve_triangular(post.precision_factor, z, lower=True, trans=1)
-        inverses.append(solve_lower(post.factor, jnp.eye(z.shape[0])))
-        drawn.append(post.whitened_mean + spread.T)
+    # For each output, weights that draws of the inducing values give to the features.
+    forms = [post.expansion() for post in posteriors]
+    taken, drawn = [form.information.taken() for form in forms], []
+    for j, form in enumerate(forms):
+        given = form.information.given()
+        if given is None:
+            raise Unsupported(
+                f"{type(posteriors[j]).__name__} has no inducing values to draw. Titsias "
+                "posteriors have."
+            )
+        z = jax.random.normal(jax.random.fold_in(u_key, j), (given.shape[1], n))
+        drawn.append(form.weights + (given @ z).T)
 
     def drift(x, a, t):
         inputs, found = with_controls(x, a), []
         z = jax.random.normal(jax.random.fold_in(residual_key, t), (n, d))
-        for j, (post, inverse, v) in enumerate(zip(posteriors, inverses, drawn, strict=True)):
-            gp = post.gp
-            e = gp.kernel(inputs, post.inducing_points) @ inverse.T
-            left = jnp.maximum(gp.kernel.diag(inputs) - jnp.sum(e**2, axis=1), 0.0)
-            found.append(gp.mean(inputs) + jnp.sum(e * v, axis=1) + jnp.sqrt(left) * z[:, j])
+        for j, (form, root, w) in enumerate(zip(forms, taken, drawn, strict=True)):
+            c = form.features(inputs).T
+            left = jnp.maximum(form.kernel.diag(inputs) - jnp.sum((c @ root) ** 2, axis=1), 0.0)
+            found.append(form.mean(inputs) + jnp.sum(c * w, axis=1) + jnp.sqrt(left) * z[:, j])
         return jnp.stack(found, axis=1)
 
     return euler_maruyama(drift, x0, controls, dt, root, noise_key)

@@ -30,9 +30,10 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData, Unsupported, as_rows, is_traced
-from leadline.dynamics._canonical import Canonical, as_posteriors, canonical
+from leadline.dynamics._posteriors import as_posteriors
 from leadline.kernels import Scale, SquaredExponential
 from leadline.means import Constant, Zero
+from leadline.models import KernelExpansion, Posterior
 
 
 class Moments(NamedTuple):
@@ -81,17 +82,24 @@ def moment_matching(posteriors: Any, mean: Any, cov: Any) -> Moments:
 
 
 def _match(posteriors: tuple, mean: Any, cov: Any) -> Moments:
-    return match_moments(expansions_of(tuple(map(canonical, posteriors))), mean, cov)
+    return match_moments(expansions_of(posteriors), mean, cov)
 
 
-def expansions_of(forms: tuple[Canonical, ...]) -> Expansions:
+def expansions_of(posteriors: tuple[Posterior, ...]) -> Expansions:
     """Put posteriors side by side, those with fewer centers filled up by some without weight."""
+    forms = [post.expansion() for post in posteriors]
+    for post, form in zip(posteriors, forms, strict=True):
+        if not isinstance(form, KernelExpansion):
+            raise Unsupported(
+                "Moments at a normal input are known for kernels at points, which "
+                f"{type(post).__name__} is not written with."
+            )
     k = max(form.centers.shape[0] for form in forms)
     parts = [_expansion(form, k - form.centers.shape[0]) for form in forms]
     return Expansions(*(jnp.stack(part) for part in zip(*parts, strict=True)))
 
 
-def _expansion(form: Canonical, missing: int) -> tuple[Array, ...]:
+def _expansion(form: KernelExpansion, missing: int) -> tuple[Array, ...]:
     kernel, variance = form.kernel, jnp.ones(())
     while isinstance(kernel, Scale):
         kernel, variance = kernel.kernel, variance * kernel.variance

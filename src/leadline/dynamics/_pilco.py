@@ -30,13 +30,12 @@ import optax
 from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData, as_choice
-from leadline.dynamics._canonical import canonical
 from leadline.dynamics._moment_matching import Expansions, expansions_of
 from leadline.dynamics._policy import RBFPolicy
 from leadline.dynamics._returns import matched_return, pathwise_returns
 from leadline.kernels import SquaredExponential
 from leadline.means import Zero
-from leadline.models import Titsias, TitsiasPosterior
+from leadline.models import Posterior, Titsias
 from leadline.numerics import blas_threads_for
 from leadline.paths import stack_outputs
 
@@ -144,7 +143,7 @@ class PILCO(eqx.Module):
 
     def fit(
         self, inputs: Float[np.ndarray, "n k"], increments: Float[np.ndarray, "n d"], seed: int = 0
-    ) -> tuple[TitsiasPosterior, ...]:
+    ) -> tuple[Posterior, ...]:
         """Independent sparse models of each state column's increments, from scratch."""
         z = spread_points(inputs, self.inducing, seed)
         kernel = 1.0 * SquaredExponential([1.0] * inputs.shape[1])
@@ -155,7 +154,7 @@ class PILCO(eqx.Module):
     def improve(
         self,
         policy: RBFPolicy,
-        model: tuple[TitsiasPosterior, ...],
+        model: tuple[Posterior, ...],
         key: Array,
         episode: int = 0,
         callback: Callable[[Progress], None] | None = None,
@@ -176,9 +175,7 @@ class PILCO(eqx.Module):
                 callback(Progress(episode, int(stop), mean, policy))
         return policy
 
-    def expected_return(
-        self, policy: RBFPolicy, model: tuple[TitsiasPosterior, ...], key: Array
-    ) -> float:
+    def expected_return(self, policy: RBFPolicy, model: tuple[Posterior, ...], key: Array) -> float:
         """What the model expects of the policy; with the same key, by the same draws."""
         prepared = _prepare_jit(self, model)
         with blas_threads_for(1):
@@ -221,9 +218,9 @@ def spread_points(x: Float[np.ndarray, "n d"], m: int, seed: int) -> Float[np.nd
         return unit * kmeans2(x / unit, m, minit="++", rng=rng)[0]
 
 
-def _prepare(task: PILCO, model: tuple[TitsiasPosterior, ...]) -> Any:
+def _prepare(task: PILCO, model: tuple[Posterior, ...]) -> Any:
     """The model as gradients use it: what does not change from one iteration to the next."""
-    return expansions_of(tuple(map(canonical, model))) if task.propagation == "moments" else model
+    return expansions_of(model) if task.propagation == "moments" else model
 
 
 def _expected(task: PILCO, policy: RBFPolicy, model: Any, key: Array, draws: int) -> Array:

@@ -1,17 +1,24 @@
 """Beliefs about functions."""
 
+from leadline.models._affine_update import AffineUpdate
 from leadline.models._exact import GP, ExactPosterior
+from leadline.models._expansion import Expansion, KernelExpansion
 from leadline.models._laplace import LaplaceClassifier, LaplacePosterior
 from leadline.models._logistic_normal import averaged_log_odds
 from leadline.models._mixture import MixturePosterior, NormalMixture, mixture
 from leadline.models._multi import MultiGP, MultiPosterior
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
+from leadline.models._rows import Data, Observations
 from leadline.models._titsias import Titsias, TitsiasPosterior
 
 __all__ = [
     "GP",
+    "AffineUpdate",
+    "Data",
     "ExactPosterior",
+    "Expansion",
+    "KernelExpansion",
     "LaplaceClassifier",
     "LaplacePosterior",
     "MixturePosterior",
@@ -20,6 +27,7 @@ __all__ = [
     "MultivariateNormal",
     "Normal",
     "NormalMixture",
+    "Observations",
     "Posterior",
     "Titsias",
     "TitsiasPosterior",

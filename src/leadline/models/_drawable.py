@@ -1,19 +1,22 @@
 """Gaussian posteriors with function draws.
 
-A subclass writes down its update as a traceable function of prior draws; drawing the prior, and
-compiling both together, is the same for all.
+A subclass writes down its expansion, and its update as a traceable function of prior draws; drawing
+the prior, and compiling both together, is the same for all.
 """
 
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
 import jax
-from jaxtyping import Array
+from jaxtyping import Array, Float
 
 from leadline.boundary import is_traced
+from leadline.models._affine_update import AffineUpdate
+from leadline.models._expansion import Expansion
 from leadline.models._gaussian import GaussianPosterior
 from leadline.numerics import blas_threads_for
 from leadline.paths import Features, FunctionDraws, prior_draws
@@ -27,8 +30,20 @@ class DrawablePosterior(GaussianPosterior):
 
     @property
     @abc.abstractmethod
-    def observation_noise(self) -> Any:
-        """The noise variance of later observations: a number, or a function of the inputs."""
+    def observation_noise(self) -> Callable[[Any], Float[Array, " m"]]:
+        """What maps inputs (m, d) to the noise variances (m,) of observations there."""
+
+    @abc.abstractmethod
+    def expansion(self) -> Expansion:
+        """How this posterior is written; traces."""
+
+    @abc.abstractmethod
+    def solve(self, b: Float[Array, "k m"]) -> Float[Array, "k m"]:
+        """C^-1 b with the covariance C of the kept values, with their noise if they have some."""
+
+    @abc.abstractmethod
+    def affine_update(self, xs: Float[Array, "m d"]) -> AffineUpdate:
+        """What turns prior draws into those of this posterior, at the rows of `xs`; traces."""
 
     @abc.abstractmethod
     def conditioned(self, prior: FunctionDraws, key: Array) -> FunctionDraws:

@@ -13,7 +13,8 @@ and zero in y - m(x), so they add nothing to anything.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+import dataclasses
+from typing import Any
 
 import equinox as eqx
 import jax
@@ -21,14 +22,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, as_choice, as_rows, as_targets, as_variances, is_traced
+from leadline.boundary import InvalidData, as_choice, as_rows, is_traced
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
+from leadline.models._affine_update import AffineUpdate
 from leadline.models._drawable import DrawablePosterior
+from leadline.models._expansion import KernelExpansion
 from leadline.models._gaussian import Projection
 from leadline.models._learning import best_coordinates, search_for
 from leadline.models._mixture import MixturePosterior
 from leadline.models._normal import Normal
+from leadline.models._rows import Data, Observations, Rows, as_padded_rows
 from leadline.models._sampling import sample_log_joint
 from leadline.numerics import (
     DataScale,
@@ -52,16 +56,7 @@ from leadline.numerics import (
     solve_lower,
     solve_stored,
 )
-from leadline.paths import observed_draws
-
-
-class Rows(NamedTuple):
-    """Padded data: inputs, targets, known variances, and which rows are real."""
-
-    x: Float[Any, "n d"]
-    y: Float[Any, " n"]
-    var: Float[Any, " n"]
-    mask: Float[Any, " n"]
+from leadline.paths import Observed, observed_draws
 
 
 class GP(Parameterized):
@@ -110,7 +105,10 @@ class GP(Parameterized):
             zeros = jnp.zeros(x.shape[0])
             rows = Rows(x, y, zeros + (0.0 if var is None else var), zeros + 1.0)
             return ExactPosterior(self, rows, *_condition(self, rows))
-        rows = as_padded_rows(x, y, var)
+        return self.condition_rows(as_padded_rows(x, y, var))
+
+    def condition_rows(self, rows: Rows) -> ExactPosterior:
+        """The posterior given data that have been checked and padded."""
         with blas_threads_for(rows.x.shape[0]):
             factor, weights, evidence = jax.block_until_ready(_condition_jit(self, rows))
         require_factor(factor, "covariance matrix of the data", _CAUSE, int(rows.mask.sum()))
@@ -147,28 +145,27 @@ class GP(Parameterized):
         """
         as_choice(priors, ("default", "quiet", None), "priors")
         as_choice(inference, ("maximum", "nuts"), "inference")
-        x = as_rows(x)
-        y = as_targets(y, x.shape[0])
-        var = as_variances(var, x.shape[0])
-        spread = x if reference is None else as_rows(reference, "reference", columns=x.shape[1])
         if tolerance is not None and not tolerance > 0:
             raise InvalidData(f"tolerance must be positive, got {tolerance}.")
+        rows = as_padded_rows(x, y, var)
+        data = rows.real()
+        n, columns = data.x.shape
+        spread = data.x if reference is None else as_rows(reference, "reference", columns=columns)
         search = search_for(
             self,
-            DataScale.of(spread, y),
+            DataScale.of(spread, data.y),
             priors=priors,
             restarts=restarts,
             seed=seed,
             tolerance=tolerance,
         )
-        rows = as_padded_rows(x, y, var)
         if inference == "maximum":
             if search.lower.size == 0:
-                return self.condition(x, y, var)
+                return self.condition_rows(rows)
             u = search.free(best_coordinates(log_evidence, self, rows, search))
             with blas_threads_for(rows.x.shape[0]):
                 leaves, *found = jax.block_until_ready(_condition_at_jit(self, u, rows))
-            require_factor(found[0], "covariance matrix of the data", _CAUSE, x.shape[0])
+            require_factor(found[0], "covariance matrix of the data", _CAUSE, n)
             gp = jax.tree.unflatten(jax.tree.structure(self), leaves)
             return ExactPosterior(gp, rows, *found)
         if priors is None:
@@ -179,21 +176,12 @@ class GP(Parameterized):
         gps = sample_log_joint(log_evidence, self, rows, search, start, seed)
         with blas_threads_for(rows.x.shape[0]):
             members = jax.block_until_ready(_condition_each_jit(gps, rows))
-        require_factor(members.factor, "covariance matrix of the data", _CAUSE, x.shape[0])
+        require_factor(members.factor, "covariance matrix of the data", _CAUSE, n)
         s = members.log_evidence.shape[0]
         return MixturePosterior(members, jnp.full(s, 1.0 / s))
 
 
 _CAUSE = "duplicate inputs with (almost) no noise, or a kernel that is not positive definite"
-
-
-def as_padded_rows(x: Any, y: Any, var: Any = None, size: int | None = None) -> Rows:
-    """Check data and pad them to `size` rows, their bucket if None."""
-    x = as_rows(x)
-    n = x.shape[0]
-    y, var = as_targets(y, n), as_variances(var, n)
-    size = bucket(n) if size is None else size
-    return Rows(pad_rows(x, size), pad_rows(y, size), pad_rows(var, size), row_mask(n, size))
 
 
 def log_evidence(gp: GP, rows: Rows) -> Float[Array, ""]:
@@ -257,15 +245,14 @@ class ExactPosterior(DrawablePosterior):
             new = Rows(x, y, jnp.zeros(m) if var is None else var, jnp.ones(m))
             room, end = _append_room(self, new), jnp.asarray(self.query_rows)
             return ExactPosterior(self.gp, *_extend(room, new, end))
-        x = as_rows(x, columns=self.rows.x.shape[1])
-        n, m = self.n, x.shape[0]
-        new = as_padded_rows(x, y, var, size=power_of_two(m))
+        n = self.n
+        new = as_padded_rows(x, y, var, columns=self.query_columns, size=power_of_two)
         size = bucket(n + new.x.shape[0])
         old = _grow(self, size)
         with blas_threads_for(size):
             found = jax.block_until_ready(_extend_jit(old, new, jnp.asarray(n)))
         rows, factor, weights, evidence = found
-        require_factor(factor, "covariance matrix of the data", _CAUSE, n + m)
+        require_factor(factor, "covariance matrix of the data", _CAUSE, int(np.sum(rows.mask)))
         return ExactPosterior(self.gp, rows, factor, weights, evidence)
 
     @property
@@ -277,6 +264,38 @@ class ExactPosterior(DrawablePosterior):
         rows = self.rows
         variance = self.gp.row_noise(rows.x) + rows.var
         return observed_draws(prior, rows.x, rows.y, variance, self.factor, rows.mask, key)
+
+    def expansion(self) -> KernelExpansion:
+        """The kernel at the data, with weights K^-1 (y - m)."""
+        gp, rows = self.gp, self.rows
+        information = Observed(self.factor, jnp.asarray(rows.mask))
+        weights = rows.mask * self.weights
+        return KernelExpansion(gp.mean, gp.kernel, weights, information, gp.row_noise, rows.x)
+
+    def solve(self, b):
+        """K^-1 b, K with the noise."""
+        return solve_factored(self.factor, b)
+
+    def affine_update(self, xs):
+        """Targets are the data less a draw of their noise."""
+        xi = self.solve(self._cross(xs)).T
+        told = self.observations()
+        return AffineUpdate(told.x, told.mask, xi, xi * jnp.sqrt(told.variance))
+
+    def data(self) -> Data:
+        """The data, as they were given."""
+        return self.rows.real()
+
+    def observations(self) -> Observations:
+        """The data as the process sees them: residuals, and variances of all the noise."""
+        rows = self.rows
+        variance = rows.mask * (self.gp.row_noise(rows.x) + rows.var)
+        return Observations(rows.x, self.gp.residual(rows), variance, rows.mask)
+
+    def means_at_data(self) -> Float[np.ndarray, " n"]:
+        """The mean at each row of the data: y minus noise times weights, which needs no solve."""
+        y, var = np.asarray(self.rows.y), np.asarray(self.rows.var)
+        return (y - (np.asarray(self.gp.noise) + var) * np.asarray(self.weights))[: self.n]
 
     def leave_one_out(self) -> Normal:
         """Marginals of each observation given all the others.
@@ -326,7 +345,7 @@ def _grow(post: ExactPosterior, size: int) -> ExactPosterior:
     weights = np.zeros(size)
     weights[:old] = np.asarray(post.weights)
     factor, weights = jax.device_put((factor, weights))
-    return ExactPosterior(post.gp, room, factor, weights, post.log_evidence)
+    return dataclasses.replace(post, rows=room, factor=factor, weights=weights)
 
 
 def _append_room(post: ExactPosterior, new: Rows) -> ExactPosterior:
@@ -336,7 +355,7 @@ def _append_room(post: ExactPosterior, new: Rows) -> ExactPosterior:
     rows = Rows(x, y, var, jnp.concatenate([post.rows.mask, jnp.zeros(m)]))
     factor = jax.scipy.linalg.block_diag(post.factor, jnp.eye(m))
     weights = jnp.concatenate([post.weights, jnp.zeros(m)])
-    return ExactPosterior(post.gp, rows, factor, weights, post.log_evidence)
+    return dataclasses.replace(post, rows=rows, factor=factor, weights=weights)
 
 
 def _extend(post: ExactPosterior, new: Rows, n: Array) -> tuple[Rows, Array, Array, Array]:

@@ -24,12 +24,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import Unsupported, as_choice, as_labels, as_rows, as_weights, is_traced
+from leadline.boundary import Unsupported, as_labels, as_rows, as_weights, is_traced
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._gaussian import GaussianPosterior, Projection
 from leadline.models._laplace_mode import laplace_log_evidence, laplace_mode
-from leadline.models._learning import learn, search_for
+from leadline.models._learning import learn
 from leadline.models._logistic_normal import averaged_log_odds
 from leadline.models._normal import Normal, array_library
 from leadline.numerics import (
@@ -80,7 +80,9 @@ class LaplaceClassifier(Parameterized):
             ones = jnp.ones(x.shape[0])
             z = jnp.asarray(z, dtype=ones.dtype)
             return _condition(self, Labels(x, z, ones if weight is None else weight, ones))
-        labels = _padded(*_checked(x, z, weight))
+        return self._condition_labels(_as_padded_labels(x, z, weight))
+
+    def _condition_labels(self, labels: Labels) -> LaplacePosterior:
         with blas_threads_for(labels.x.shape[0]):
             post = jax.block_until_ready(_condition_jit(self, labels))
         require_factor(post.factor, "matrix I + W^1/2 K W^1/2", _CAUSE, int(labels.mask.sum()))
@@ -105,26 +107,24 @@ class LaplaceClassifier(Parameterized):
             restarts: how many starts; the model's own values are always the first.
             seed: of the random starts beyond the fourth.
         """
-        as_choice(priors, ("default", None), "priors")
-        x, z, weight = _checked(x, z, weight)
+        labels = _as_padded_labels(x, z, weight)
         # Log odds are a pure number: labels have no location or spread to measure them by.
-        scale = DataScale(x, 0.0, 1.0)
-        search = search_for(self, scale, priors=priors, restarts=restarts, seed=seed)
-        gp = learn(log_evidence, self, _padded(x, z, weight), search)
-        return gp.condition(x, z, weight)
+        scale = DataScale(labels.x[: int(np.sum(labels.mask))], 0.0, 1.0)
+        found = learn(
+            log_evidence, self, labels, scale, priors=priors, restarts=restarts, seed=seed
+        )
+        return found._condition_labels(labels)
 
 
 _CAUSE = "a kernel that is not positive definite, or weights that are too large"
 
 
-def _checked(x: Any, z: Any, weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _as_padded_labels(x: Any, z: Any, weight: Any) -> Labels:
+    """Check data and pad them."""
     x = as_rows(x)
-    return x, as_labels(z, x.shape[0]), as_weights(weight, x.shape[0])
-
-
-def _padded(x: np.ndarray, z: np.ndarray, weight: np.ndarray) -> Labels:
-    size = bucket(x.shape[0])
-    mask = row_mask(x.shape[0], size)
+    n = x.shape[0]
+    z, weight = as_labels(z, n), as_weights(weight, n)
+    size, mask = bucket(n), row_mask(n, bucket(n))
     return Labels(pad_rows(x, size), pad_rows(z, size), mask * pad_rows(weight, size), mask)
 
 

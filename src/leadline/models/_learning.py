@@ -33,7 +33,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData
+from leadline.boundary import InvalidData, as_choice
 from leadline.numerics import (
     Constraint,
     DataScale,
@@ -259,8 +259,29 @@ def _multiple(kind: str, start: _Start, value: np.ndarray, scale: DataScale) -> 
     return np.where(np.arange(value.size) == leads, start.leading, start.length)
 
 
-def learn(evidence: Callable[[Any, Any], Array], module: Any, data: Any, search: Search) -> Any:
-    """The module with the hyper-parameters that `best_coordinates` finds."""
+def learn(
+    evidence: Callable[[Any, Any], Array],
+    module: Any,
+    data: Any,
+    scale: DataScale,
+    *,
+    priors: str | None,
+    restarts: int | None,
+    seed: int,
+) -> Any:
+    """The module with the hyper-parameters that `best_coordinates` finds.
+
+    Args:
+        evidence: a module-level function of `module` and `data`.
+        module: the model; its free parameters are learned.
+        data: a named tuple of padded rows, with a `mask`.
+        scale: the units of the data.
+        priors: "default", or None to maximize the evidence alone.
+        restarts: how many starts; the module's own values are always the first.
+        seed: of random starts, and of the rows that screen them.
+    """
+    as_choice(priors, ("default", None), "priors")
+    search = search_for(module, scale, priors=priors, restarts=restarts, seed=seed)
     if search.lower.size == 0:
         return module
     return from_free(module, search.free(best_coordinates(evidence, module, data, search)))

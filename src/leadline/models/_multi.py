@@ -23,16 +23,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, as_choice, as_rows
+from leadline.boundary import InvalidData, as_rows
 from leadline.kernels import Coregionalization, Kernel
 from leadline.means import Mean
-from leadline.models._exact import GP, ExactPosterior, Rows, as_padded_rows, log_evidence
-from leadline.models._learning import learn, search_for
+from leadline.models._exact import GP, ExactPosterior, log_evidence
+from leadline.models._learning import learn
 from leadline.models._multi_draws import MultiDraws
 from leadline.models._multi_rows import checked_outputs, observed_rows, query_rows
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
-from leadline.numerics import DataScale, Fixed, Parameterized, fixed, positive, real
+from leadline.models._rows import Rows, padded_rows
+from leadline.numerics import DataScale, Fixed, Parameterized, bucket, fixed, positive, real
 from leadline.paths import CoregionalFeatures, Features, prior_features
 
 
@@ -93,9 +94,11 @@ class MultiGP(Parameterized):
 
     def condition(self, x: Any, y: Any, mask: Any = None) -> MultiPosterior:
         """The posterior given data, with these hyper-parameters."""
-        x, y, mask = checked_outputs(x, y, mask, self.outputs)
+        return self._condition_checked(*checked_outputs(x, y, mask, self.outputs))
+
+    def _condition_checked(self, x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> MultiPosterior:
         stacked = stacked_process(self, x.shape[1])
-        return MultiPosterior(self, stacked.condition(*observed_rows(x, y, mask)))
+        return MultiPosterior(self, stacked.condition_rows(_stacked_rows(x, y, mask)))
 
     def fit(
         self,
@@ -116,18 +119,15 @@ class MultiGP(Parameterized):
             restarts: how many starts; the model's own values are always the first.
             seed: of the random starts.
         """
-        as_choice(priors, ("default", None), "priors")
         x, y, mask = checked_outputs(x, y, mask, self.outputs)
         # Outputs may have units of their own: the search runs on standardized ones.
         shift, unit = _spreads(y, mask)
         scaled = _rescaled(self, -shift / unit, 1.0 / unit)
-        inputs, targets = observed_rows(x, (y - shift) / unit, mask)
-        search = search_for(
-            scaled, DataScale(x, 0.0, 1.0), priors=priors, restarts=restarts, seed=seed
+        rows, scale = _stacked_rows(x, (y - shift) / unit, mask), DataScale(x, 0.0, 1.0)
+        found = learn(
+            _log_evidence, scaled, rows, scale, priors=priors, restarts=restarts, seed=seed
         )
-        rows = as_padded_rows(inputs, targets)
-        found = learn(_log_evidence, scaled, rows, search)
-        return _rescaled(found, shift, unit).condition(x, y, mask)
+        return _rescaled(found, shift, unit)._condition_checked(x, y, mask)
 
 
 class MultiPosterior(Posterior):
@@ -219,6 +219,11 @@ def _features(gp: MultiGP, size: int, dim: int, key: Array) -> Features:
     parts = [prior_features(k, size, dim, s) for k, s in zip(gp.kernels, keys, strict=True)]
     roots = [jnp.concatenate([c.W, jnp.diag(jnp.sqrt(c.kappa))], axis=1) for c in gp.coregions]
     return CoregionalFeatures(tuple(parts), tuple(roots))
+
+
+def _stacked_rows(x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> Rows:
+    inputs, targets = observed_rows(x, y, mask)
+    return padded_rows(inputs, targets, np.zeros(len(targets)), bucket(len(targets)))
 
 
 def _log_evidence(gp: MultiGP, rows: Rows) -> Array:

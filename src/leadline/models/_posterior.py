@@ -14,6 +14,13 @@ ABILITIES = {
     "joint": "posteriors whose law is Gaussian (`post.gaussian`)",
     "update": "exact Gaussian processes",
     "leave_one_out": "exact Gaussian processes",
+    "data": "exact Gaussian processes",
+    "observations": "exact Gaussian processes",
+    "means_at_data": "exact Gaussian processes",
+    "expansion": "exact and Titsias posteriors",
+    "affine_update": "exact and Titsias posteriors",
+    "observation_noise": "exact and Titsias posteriors",
+    "members": "mixtures",
     "paths": "exact, multi-output and Titsias posteriors, and mixtures of exact or Titsias ones",
 }
 
@@ -21,8 +28,9 @@ ABILITIES = {
 class Posterior(eqx.Module):
     """What is believed about a function, given data.
 
-    `predict` and `sample` are always there; `joint`, `update`, `leave_one_out` and `paths` are
-    abilities that only some posteriors have.
+    `predict` and `sample` are always there; the rest are abilities that only some posteriors have:
+    `joint`, `update`, `leave_one_out` and `paths`; `data`, `observations` and `means_at_data` where
+    the data are held; `expansion`, `affine_update` and `observation_noise`, how it is written.
     """
 
     gaussian: ClassVar[bool]

@@ -27,14 +27,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, as_choice, as_rows, as_targets, as_variances, is_traced
+from leadline.boundary import InvalidData, as_rows, is_traced
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
+from leadline.models._affine_update import AffineUpdate
 from leadline.models._collapsed_bound import Blocks, bound_at, collapsed_bound, optimal_q
 from leadline.models._drawable import DrawablePosterior
-from leadline.models._exact import Rows, as_padded_rows
+from leadline.models._expansion import KernelExpansion
 from leadline.models._gaussian import Projection
-from leadline.models._learning import learn, search_for
+from leadline.models._learning import learn
+from leadline.models._rows import Rows, as_padded_rows
 from leadline.numerics import (
     DataScale,
     Parameterized,
@@ -42,9 +44,10 @@ from leadline.numerics import (
     positive,
     quick_jit,
     require_factor,
+    solve_factored,
     solve_lower,
 )
-from leadline.paths import inferred_draws
+from leadline.paths import Inferred, inferred_draws
 
 
 def _as_points(z: Any) -> Array:
@@ -77,12 +80,19 @@ class Titsias(Parameterized):
                 "rows are the argument `var` of `condition` and `fit`."
             )
 
+    def row_noise(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:
+        """The noise variance of an observation at each row."""
+        return jnp.broadcast_to(self.noise, x.shape[:1])
+
     def condition(self, x: Any, y: Any, var: Any = None) -> TitsiasPosterior:
         """The best approximate posterior given data, with these hyper-parameters."""
         if is_traced(self, x, y, var):
             zeros = jnp.zeros(x.shape[0])
             return _condition(self, Rows(x, y, zeros if var is None else var, zeros + 1.0))
-        rows = as_padded_rows(as_rows(x, columns=self.inducing_points.shape[1]), y, var)
+        return self.condition_rows(self._padded(x, y, var))
+
+    def condition_rows(self, rows: Rows) -> TitsiasPosterior:
+        """The posterior given data that have been checked and padded."""
         self._require_noise(rows.var)
         with blas_threads_for(rows.x.shape[0]):
             post = jax.block_until_ready(_condition_jit(self, rows))
@@ -109,15 +119,15 @@ class Titsias(Parameterized):
             restarts: how many starts; the model's own values are always the first.
             seed: of the random starts beyond the fourth.
         """
-        as_choice(priors, ("default", None), "priors")
-        x = as_rows(x, columns=self.inducing_points.shape[1])
-        y = as_targets(y, x.shape[0])
-        var = as_variances(var, x.shape[0])
+        rows = self._padded(x, y, var)
         if "noise" in self.fixed_fields:
-            self._require_noise(var)
-        search = search_for(self, DataScale.of(x, y), priors=priors, restarts=restarts, seed=seed)
-        rows = as_padded_rows(x, y, var)
-        return learn(elbo, self, rows, search).condition(x, y, var)
+            self._require_noise(rows.var)
+        scale = DataScale.of(*rows.real()[:2])
+        found = learn(elbo, self, rows, scale, priors=priors, restarts=restarts, seed=seed)
+        return found.condition_rows(rows)
+
+    def _padded(self, x: Any, y: Any, var: Any) -> Rows:
+        return as_padded_rows(x, y, var, columns=self.inducing_points.shape[1])
 
     def _require_noise(self, var: Any) -> None:
         if not np.min(np.asarray(self.noise) + var) > 0:
@@ -183,7 +193,26 @@ class TitsiasPosterior(DrawablePosterior):
 
     @property
     def observation_noise(self):
-        return self.gp.noise
+        return self.gp.row_noise
+
+    def expansion(self) -> KernelExpansion:
+        """The kernel at the inducing points, with weights L^-T v."""
+        gp, solve = self.gp, jax.scipy.linalg.solve_triangular
+        weights = solve(self.factor, self.whitened_mean, lower=True, trans=1)
+        information = Inferred(self.factor, self.precision_factor)
+        points = gp.inducing_points
+        return KernelExpansion(gp.mean, gp.kernel, weights, information, gp.row_noise, points)
+
+    def solve(self, b):
+        """K_uu^-1 b."""
+        return solve_factored(self.factor, b)
+
+    def affine_update(self, xs):
+        """Targets are draws of q(u)."""
+        points = self.gp.inducing_points
+        _, whitened, restored = self._project(xs)
+        xi = jax.scipy.linalg.solve_triangular(self.factor, whitened, lower=True, trans=1)
+        return AffineUpdate(points, jnp.ones(points.shape[0]), xi.T, restored.T)
 
     def conditioned(self, prior, key):
         """The sparse update with draws of u ~ q(u) (Wilson 2023, eq. 3.31)."""

@@ -10,7 +10,7 @@ from leadline.paths._combined import (
     ScaledFeatures,
     prior_features,
 )
-from leadline.paths._draws import FunctionDraws, Inferred, Observed, prior_draws
+from leadline.paths._draws import FunctionDraws, Inferred, Information, Observed, prior_draws
 from leadline.paths._features import FeatureKernel, Features
 from leadline.paths._filon import filon_integral, filon_kernel
 from leadline.paths._finite_elements import FiniteElements
@@ -55,6 +55,7 @@ __all__ = [
     "GaussHermite",
     "GaussLegendre",
     "Inferred",
+    "Information",
     "JoinedFeatures",
     "KarhunenLoeve",
     "LinearFeatures",

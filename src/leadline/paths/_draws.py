@@ -40,11 +40,28 @@ from leadline.paths._paths import ScalarPaths
 
 
 class Information(eqx.Module):
-    """What the data say about the values at the centers: a root of P."""
+    """What the data say about the values at the centers: P = T T^T - G G^T.
+
+    The data take away what T says, and give back their doubt about the values, G, if any. Rows of
+    padded centers are zero.
+    """
 
     @abc.abstractmethod
+    def taken(self) -> Float[Array, "k r"]:
+        """T."""
+
+    def given(self) -> Float[Array, "k s"] | None:
+        """G; None if the data leave no doubt beyond their noise."""
+        return None
+
     def root(self) -> Float[Array, "k r"]:
-        """R with R R^T = P; rows of padded centers are zero."""
+        """R with R R^T = P."""
+        return self.taken()
+
+    def times(self, c: Float[Array, "k m"]) -> Float[Array, "k m"]:
+        """P c."""
+        root = self.root()
+        return root @ (root.T @ c)
 
 
 class Observed(Information):
@@ -53,9 +70,12 @@ class Observed(Information):
     factor: Float[Array, "k k"]
     mask: Float[Any, " k"]
 
-    def root(self):
+    def taken(self):
         inverse = solve_lower(self.factor, jnp.eye(self.factor.shape[0]))
         return self.mask[:, None] * inverse.T
+
+    def times(self, c):
+        return self.mask[:, None] * solve_factored(self.factor, self.mask[:, None] * c)
 
 
 class Inferred(Information):
@@ -67,11 +87,19 @@ class Inferred(Information):
     factor: Float[Array, "k k"]
     precision_factor: Float[Array, "k k"]
 
+    def taken(self):
+        return self._pulled(jnp.eye(self.factor.shape[0]))
+
+    def given(self):
+        return self._pulled(solve_lower(self.precision_factor, jnp.eye(self.factor.shape[0])).T)
+
     def root(self):
         inverse = solve_lower(self.precision_factor, jnp.eye(self.factor.shape[0]))
         gained, vectors = jnp.linalg.eigh(jnp.eye(self.factor.shape[0]) - inverse.T @ inverse)
-        scaled = vectors * jnp.sqrt(jnp.maximum(gained, 0.0))
-        return jax.scipy.linalg.solve_triangular(self.factor, scaled, lower=True, trans=1)
+        return self._pulled(vectors * jnp.sqrt(jnp.maximum(gained, 0.0)))
+
+    def _pulled(self, whitened: Array) -> Array:
+        return jax.scipy.linalg.solve_triangular(self.factor, whitened, lower=True, trans=1)
 
 
 class Rooted(Information):
@@ -79,7 +107,7 @@ class Rooted(Information):
 
     matrix: Float[Any, "k k"]
 
-    def root(self):
+    def taken(self):
         return self.matrix
 
 

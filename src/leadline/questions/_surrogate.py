@@ -24,7 +24,7 @@ from jaxtyping import Bool, Float
 from leadline.boundary import InvalidData
 from leadline.kernels import PartlyAdditive
 from leadline.models import GP as Process
-from leadline.models import ExactPosterior
+from leadline.models import Posterior
 from leadline.numerics import fixed, shifted_sobol
 from leadline.spaces import Space
 
@@ -58,7 +58,7 @@ def check_model(initial: int | None, noise: float | None) -> None:
 
 def learn(
     space: Space, x: np.ndarray, y: np.ndarray, state: State, noise: float | None = None
-) -> tuple[ExactPosterior, State]:
+) -> tuple[Posterior, State]:
     """The posterior given values at rows, and its hyper-parameters as a state.
 
     Args:
@@ -81,9 +81,7 @@ def learn(
     return posterior, {**_hyper_parameters(posterior.gp), "rows": np.asarray(n)}
 
 
-def with_stand_ins(
-    posterior: ExactPosterior, rows: np.ndarray, values: np.ndarray
-) -> ExactPosterior:
+def with_stand_ins(posterior: Posterior, rows: np.ndarray, values: np.ndarray) -> Posterior:
     """The posterior with values that stand for calls that gave none.
 
     Nothing is learned from them. They have no noise: a noisy value would leave doubt where the call
@@ -91,8 +89,7 @@ def with_stand_ins(
     """
     if not len(rows):
         return posterior
-    gp, n = posterior.gp, posterior.n
-    x, y, known = (np.asarray(part)[:n] for part in posterior.rows[:3])
+    gp, (x, y, known) = posterior.gp, posterior.data()
     var = np.concatenate([known + float(gp.noise), np.zeros(len(rows))])
     quiet = _process({**_hyper_parameters(gp), "noise": 0.0})
     return quiet.condition(np.concatenate([x, rows]), np.concatenate([y, values]), var)

@@ -31,7 +31,7 @@ from leadline.acquisition import (
     base_samples,
     sample_maxima,
 )
-from leadline.models import ExactPosterior
+from leadline.models import Posterior
 from leadline.numerics import generator, shifted_sobol
 from leadline.search import Acquisition
 from leadline.spaces import Space
@@ -49,15 +49,14 @@ _DRAWS = 128
 class Situation(NamedTuple):
     """What an acquisition function is made from."""
 
-    posterior: ExactPosterior
+    posterior: Posterior
     best: np.ndarray
     space: Space
     key: Array
 
     def candidates(self) -> np.ndarray:
         """Rows that fill the space, and the calls that are expected to be best."""
-        n = self.posterior.n
-        seen = np.asarray(self.posterior.rows.x)[:n]
+        seen = self.posterior.data().x
         means = np.asarray(self.posterior.predict(seen).mean)
         order = np.argsort(-means, kind="stable")
         best = seen[np.resize(order[:_BEST_CANDIDATES], _BEST_CANDIDATES)]

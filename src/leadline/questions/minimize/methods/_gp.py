@@ -26,7 +26,7 @@ import numpy as np
 
 from leadline.acquisition import best_expected, feasible
 from leadline.boundary import InvalidData, as_choice
-from leadline.models import ExactPosterior
+from leadline.models import Posterior
 from leadline.numerics import numbered_key
 from leadline.questions._surrogate import (
     State,
@@ -57,8 +57,8 @@ class Belief(NamedTuple):
     `y` are the values as they are modeled.
     """
 
-    posterior: ExactPosterior
-    constraints: tuple[ExactPosterior, ...]
+    posterior: Posterior
+    constraints: tuple[Posterior, ...]
     state: State
     y: np.ndarray
 

@@ -18,7 +18,7 @@ from jaxtyping import Array
 
 from leadline.acquisition import DrawnFunction, promising, unified_draws
 from leadline.boundary import InvalidData, as_choice
-from leadline.models import ExactPosterior
+from leadline.models import Posterior
 from leadline.numerics import generator, split_key
 from leadline.questions._surrogate import (
     check_model,
@@ -91,7 +91,7 @@ class Thompson(Method):
         return GP(initial=self.initial, noise=self.noise).recommend(space, seen, state)
 
     def _best_of_function(
-        self, posterior: ExactPosterior, space: Space, seen: Seen, key: Array
+        self, posterior: Posterior, space: Space, seen: Seen, key: Array
     ) -> tuple[np.ndarray, float] | None:
         draw, search = split_key(key, 2)
         if self.draws == "unified":
@@ -106,7 +106,7 @@ class Thompson(Method):
 
 
 def _best_of_joint_draw(
-    posterior: ExactPosterior, space: Space, seen: Seen, key: Array
+    posterior: Posterior, space: Space, seen: Seen, key: Array
 ) -> tuple[np.ndarray, float] | None:
     """The highest of a joint draw at many rows that was not called before."""
     sample, select, draw, other = split_key(key, 4)

@@ -8,23 +8,17 @@ from typing import Any, ClassVar
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from leadline.boundary import Unsupported
-
-ABILITIES = {
-    "joint": "posteriors whose law is Gaussian (`post.gaussian`)",
-    "update": "exact Gaussian processes",
-    "leave_one_out": "exact Gaussian processes",
-    "paths": "exact, multi-output and Titsias posteriors, and mixtures of exact or Titsias ones",
-}
+from leadline.boundary import Able
 
 
-class Posterior(eqx.Module):
+class Posterior(Able, eqx.Module):
     """What is believed about a function, given data.
 
     `predict` and `sample` are always there; `joint`, `update`, `leave_one_out` and `paths` are
     abilities that only some posteriors have.
     """
 
+    abilities: ClassVar = ("joint", "update", "leave_one_out", "paths")
     gaussian: ClassVar[bool]
 
     @abc.abstractmethod
@@ -34,10 +28,3 @@ class Posterior(eqx.Module):
     @abc.abstractmethod
     def sample(self, key: Array, xs: Any, n: int) -> Float[Array, "n ..."]:
         """Draw `n` joint values of the function at the rows of `xs`."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ABILITIES:
-            raise Unsupported(
-                f"{type(self).__name__} has no {name!r}. It is an ability of {ABILITIES[name]}."
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

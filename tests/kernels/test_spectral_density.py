@@ -111,7 +111,7 @@ def test_who_has_it():
     for name in ("Sum", "Product", "ActiveDims", "Periodic", "Cosine", "Constant", "White"):
         assert name not in ABLE, name
     assert hasattr(Matern52() + 2.0 * SquaredExponential(), "spectral_density")
-    with pytest.raises(Unsupported, match=r"because RationalQuadratic has none.*product-Matern"):
+    with pytest.raises(Unsupported, match=r"because RationalQuadratic has none.*ProductMatern"):
         (Matern52() + RationalQuadratic()).spectral_density(jnp.zeros((1, 1)))
 
 

@@ -68,7 +68,7 @@ def averaged(make: Callable[[Any], Acquisition], mixture: Posterior) -> Averaged
             (each member can have its own best value) but must have one structure for all.
         mixture: the posteriors and their weights.
     """
-    if not hasattr(mixture, "members"):
+    if not hasattr(mixture, "member"):
         raise Unsupported(
             f"`averaged` is over the members of a mixture, got {type(mixture).__name__}."
         )

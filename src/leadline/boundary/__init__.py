@@ -1,5 +1,6 @@
 """Between a person and the mathematics: errors, checks of what is given, display, progress."""
 
+from leadline.boundary._abilities import Able, inherited_ability
 from leadline.boundary._display import shorten, show
 from leadline.boundary._errors import InvalidData, NotPositiveDefinite, Unsupported
 from leadline.boundary._inputs import (
@@ -16,6 +17,7 @@ from leadline.boundary._inputs import (
 from leadline.boundary._progress import Silence, open_progress
 
 __all__ = [
+    "Able",
     "InvalidData",
     "NotPositiveDefinite",
     "Silence",
@@ -28,6 +30,7 @@ __all__ = [
     "as_variances",
     "as_weights",
     "did_you_mean",
+    "inherited_ability",
     "is_traced",
     "open_progress",
     "shorten",

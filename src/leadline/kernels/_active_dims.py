@@ -9,9 +9,9 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData
+from leadline.boundary import InvalidData, inherited_ability
 from leadline.kernels._algebra import Product, Scale, Sum, stratified_frequencies
-from leadline.kernels._kernel import Frequencies, Kernel, inherited_ability
+from leadline.kernels._kernel import Frequencies, Kernel
 from leadline.numerics import DataScale
 
 

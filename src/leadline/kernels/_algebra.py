@@ -21,8 +21,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData
-from leadline.kernels._kernel import Frequencies, Kernel, check_shape, inherited_ability
+from leadline.boundary import InvalidData, inherited_ability
+from leadline.kernels._kernel import Frequencies, Kernel, check_shape
 from leadline.numerics import DataScale, Fixed, free_slots, positive
 
 

@@ -2,7 +2,7 @@
 
 A kernel maps `x (n, d)`, `y (m, d)` to the covariances `(n, m)`; `diag(x)` gives the `n` variances.
 Kernels add, multiply and take scalar factors (`_algebra.py`). Whatever else a kernel can do is an
-*ability*: a method that only the classes that have it define (see `ABILITIES`). A combination of
+*ability* (`Kernel.abilities`): a method that only the classes that have it define. A combination of
 kernels has an ability if all its parts have it.
 
 Frequencies (Bochner's theorem) come from uniform numbers `u (l, k)`, random or quasi-random:
@@ -17,26 +17,17 @@ from __future__ import annotations
 
 import abc
 import dataclasses
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import equinox as eqx
 import jax
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, Unsupported
+from leadline.boundary import Able, InvalidData
 from leadline.measures import Measure
 from leadline.numerics import Parameterized
-
-ABILITIES = {
-    "frequencies_at": "stationary kernels, and sums, products and scalings of them",
-    "tail_frequencies_at": "Matern kernels, and scalings of them",
-    "frequency_inputs": "stationary kernels, and sums, products and scalings of them",
-    "spectral_density": "squared exponential, Matern, product-Matern and spectral-mixture kernels, "
-    "and sums and scalings of them",
-    "zonal_coefficients": "kernels on the sphere",
-}
 
 
 class Frequencies(NamedTuple):
@@ -61,7 +52,7 @@ else:
             return kernel if active_dims is None else kernel.on(active_dims)
 
 
-class Kernel(Parameterized, metaclass=_KernelMeta):
+class Kernel(Able, Parameterized, metaclass=_KernelMeta):
     """A positive semi-definite covariance function.
 
     Every kernel also takes `active_dims=[...]`, the input columns that it reads:
@@ -72,6 +63,13 @@ class Kernel(Parameterized, metaclass=_KernelMeta):
         active_dims: dataclasses.InitVar[Sequence[int] | None] = dataclasses.field(
             default=None, kw_only=True
         )
+
+    abilities: ClassVar = (
+        "frequency_inputs",
+        "frequencies_at",
+        "tail_frequencies_at",
+        "spectral_density",
+    )
 
     # NumPy scalars leave `np.float64(2.0) * kernel` to the kernel.
     __array_ufunc__ = None
@@ -144,34 +142,6 @@ class Kernel(Parameterized, metaclass=_KernelMeta):
 
     def __rmul__(self, other: Any) -> Kernel:
         return _combined("multiply", other, self)
-
-    def __getattr__(self, name: str) -> Any:
-        if name not in ABILITIES:
-            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-        without = next((p for p in self.parts() if not hasattr(p, name)), None)
-        because = "" if without is None else f" because {type(without).__name__} has none"
-        raise Unsupported(
-            f"{type(self).__name__} has no {name!r}{because}. "
-            f"Kernels that have it: {ABILITIES[name]}."
-        )
-
-
-class inherited_ability:
-    """Decorates a method of a combination of kernels that is there only if all parts have it."""
-
-    def __init__(self, method: Callable):
-        self.method = method
-        self.__doc__ = method.__doc__
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self.name = name
-
-    def __get__(self, kernel: Any, owner: type) -> Any:
-        if kernel is None:
-            return self
-        if not all(hasattr(part, self.name) for part in kernel.parts()):
-            raise AttributeError(self.name)  # Kernel.__getattr__ turns it into an explanation
-        return jax.tree_util.Partial(self.method, kernel)
 
 
 def check_columns(kernel: Kernel, name: str, x: Any) -> None:

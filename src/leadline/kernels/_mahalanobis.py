@@ -16,8 +16,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData
-from leadline.kernels._kernel import Frequencies, Kernel, check_columns, inherited_ability
+from leadline.boundary import InvalidData, inherited_ability
+from leadline.kernels._kernel import Frequencies, Kernel, check_columns
 from leadline.kernels._stationary import Stationary
 from leadline.numerics import real, squared_distance
 

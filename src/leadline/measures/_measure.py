@@ -11,7 +11,7 @@ A measure of your own defines `dim`, `mean`, `cov`, `sample` and either `quantil
 from __future__ import annotations
 
 import abc
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -19,19 +19,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, Unsupported, is_traced
+from leadline.boundary import Able, InvalidData, Unsupported, is_traced
 from leadline.numerics import sobol
 
-ABILITIES = {
-    "log_prob": "every measure in leadline.measures, and a Product whose measures all have it",
-    "quantile": (
-        "Beta, Dirichlet, Gaussian, LogNormal, Uniform, and a Product whose measures all have it"
-    ),
-}
 
-
-class Measure(eqx.Module):
+class Measure(Able, eqx.Module):
     """A probability measure on R^d."""
+
+    abilities: ClassVar = ("quantile", "log_prob")
 
     @property
     @abc.abstractmethod
@@ -64,13 +59,6 @@ class Measure(eqx.Module):
     def qmc(self, n: int, seed: int | Array) -> Float[Array, "n d"]:
         """`n` quasi-random points: scrambled Sobol, best when `n` is a power of two."""
         return self.from_cube(sobol(n, self.cube_dim, seed))
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ABILITIES:
-            raise Unsupported(
-                f"{type(self).__name__} has no {name!r}. Measures that have it: {ABILITIES[name]}."
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 def as_arguments(**values: Any) -> list[Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData
+from leadline.boundary import InvalidData, inherited_ability
 from leadline.measures._measure import Measure, as_points
 
 
@@ -62,32 +62,24 @@ class Product(Measure):
             [m.from_cube(block) for m, block in zip(self.measures, blocks, strict=True)], axis=1
         )
 
-    @property
-    def quantile(self) -> Callable[[Array], Array]:
-        """`quantile(u)`: the quantiles of the blocks, each from its own columns."""
-        functions = [m.quantile for m in self.measures]
+    def parts(self) -> tuple[Measure, ...]:
+        """The measures of the blocks."""
+        return self.measures
 
-        def quantile(u: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n d"]:
-            blocks = self.blocks(u)
-            return jnp.concatenate(
-                [f(block) for f, block in zip(functions, blocks, strict=True)], axis=1
-            )
+    @inherited_ability
+    def quantile(self, u: Float[Array | np.ndarray, "n d"]) -> Float[Array, "n d"]:
+        """The quantiles of the blocks, each from its own columns."""
+        found = [m.quantile(block) for m, block in zip(self.measures, self.blocks(u), strict=True)]
+        return jnp.concatenate(found, axis=1)
 
-        return quantile
-
-    @property
-    def log_prob(self) -> Callable[[Array], Array]:
-        """`log_prob(x)`: the sum of the log densities of the blocks."""
-        functions = [m.log_prob for m in self.measures]
-
-        def log_prob(x: Float[Array, "n d"]) -> Float[Array, " n"]:
-            blocks = self.blocks(x)
-            terms = jnp.stack([f(block) for f, block in zip(functions, blocks, strict=True)])
-            # A block outside its support decides, also against an infinite density.
-            impossible = jnp.any(terms == -jnp.inf, axis=0)
-            return jnp.where(impossible, -jnp.inf, jnp.sum(terms, axis=0))
-
-        return log_prob
+    @inherited_ability
+    def log_prob(self, x: Float[Array, "n d"]) -> Float[Array, " n"]:
+        """The sum of the log densities of the blocks."""
+        blocks = zip(self.measures, self.blocks(x), strict=True)
+        terms = jnp.stack([m.log_prob(block) for m, block in blocks])
+        # A block outside its support decides, also against an infinite density.
+        impossible = jnp.any(terms == -jnp.inf, axis=0)
+        return jnp.where(impossible, -jnp.inf, jnp.sum(terms, axis=0))
 
     def blocks(self, x: Float[Array | np.ndarray, "n d"]) -> list[Any]:
         """The columns of each measure."""

@@ -8,31 +8,31 @@ from typing import Any, ClassVar
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from leadline.boundary import Unsupported
-
-ABILITIES = {
-    "joint": "posteriors whose law is Gaussian (`post.gaussian`)",
-    "update": "exact Gaussian processes",
-    "leave_one_out": "exact Gaussian processes",
-    "data": "exact Gaussian processes",
-    "observations": "exact Gaussian processes",
-    "means_at_data": "exact Gaussian processes",
-    "expansion": "exact and Titsias posteriors",
-    "affine_update": "exact and Titsias posteriors",
-    "observation_noise": "exact and Titsias posteriors",
-    "members": "mixtures",
-    "paths": "exact, multi-output and Titsias posteriors, and mixtures of exact or Titsias ones",
-}
+from leadline.boundary import Able
 
 
-class Posterior(eqx.Module):
+class Posterior(Able, eqx.Module):
     """What is believed about a function, given data.
 
     `predict` and `sample` are always there; the rest are abilities that only some posteriors have:
     `joint`, `update`, `leave_one_out` and `paths`; `data`, `observations` and `means_at_data` where
-    the data are held; `expansion`, `affine_update` and `observation_noise`, how it is written.
+    the data are held; `expansion`, `affine_update` and `observation_noise`, how it is written; and
+    `member` of a mixture.
     """
 
+    abilities: ClassVar = (
+        "joint",
+        "update",
+        "leave_one_out",
+        "paths",
+        "data",
+        "observations",
+        "means_at_data",
+        "expansion",
+        "affine_update",
+        "observation_noise",
+        "member",
+    )
     gaussian: ClassVar[bool]
 
     @abc.abstractmethod
@@ -42,10 +42,3 @@ class Posterior(eqx.Module):
     @abc.abstractmethod
     def sample(self, key: Array, xs: Any, n: int) -> Float[Array, "n ..."]:
         """Draw `n` joint values of the function at the rows of `xs`."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ABILITIES:
-            raise Unsupported(
-                f"{type(self).__name__} has no {name!r}. It is an ability of {ABILITIES[name]}."
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")

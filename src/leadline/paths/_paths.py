@@ -8,7 +8,7 @@ value at the same input, however often and in whatever company it is asked.
 from __future__ import annotations
 
 import abc
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax
@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, Unsupported, as_rows, is_traced
+from leadline.boundary import Able, InvalidData, as_rows, is_traced
 from leadline.numerics import blas_threads_for, bucket, pad_rows
 from leadline.paths._extrema import argmin_of_each
 
@@ -25,15 +25,11 @@ from leadline.paths._extrema import argmin_of_each
 _PIECE = 2048
 _NUMBERS = 2**22
 
-ABILITIES = {
-    "update": "draws of a Gaussian process",
-    "argmin": "draws with one output",
-    "argmax": "draws with one output",
-}
 
-
-class Paths(eqx.Module):
+class Paths(Able, eqx.Module):
     """Draws of a function, which can be evaluated and differentiated anywhere."""
+
+    abilities: ClassVar = ("update", "argmin", "argmax")
 
     @property
     @abc.abstractmethod
@@ -84,13 +80,6 @@ class Paths(eqx.Module):
 
     def __len__(self) -> int:
         return self.n
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ABILITIES:
-            raise Unsupported(
-                f"{type(self).__name__} has no {name!r}. It is an ability of {ABILITIES[name]}."
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 class ScalarPaths(Paths):

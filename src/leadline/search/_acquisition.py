@@ -8,15 +8,10 @@ from typing import Any, ClassVar
 import equinox as eqx
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, Unsupported
-
-ABILITIES = {
-    "after": "acquisitions that know what calls under way leave to gain: improvement, probability "
-    "of improvement, confidence bound, expected maximum, their Monte Carlo forms, and averages",
-}
+from leadline.boundary import Able, InvalidData
 
 
-class Acquisition(eqx.Module):
+class Acquisition(Able, eqx.Module):
     """The worth of calling the function at `q` points together; larger is better.
 
     `after(rows)` is an ability: the same acquisition where calls at the rows `(k, d)` are under
@@ -30,6 +25,7 @@ class Acquisition(eqx.Module):
             one (Wilson 2023, theorem 2.12), up to the error of the search.
     """
 
+    abilities: ClassVar = ("after",)
     traceable: ClassVar[bool] = True
     logarithmic: ClassVar[bool] = False
     submodular: ClassVar[bool] = False
@@ -37,13 +33,6 @@ class Acquisition(eqx.Module):
     @abc.abstractmethod
     def values(self, x: Float[Any, "b q d"]) -> Float[Array, " b"]:
         """The worth of each of `b` sets of points."""
-
-    def __getattr__(self, name: str) -> Any:
-        if name in ABILITIES:
-            raise Unsupported(
-                f"{type(self).__name__} has no {name!r}. It is an ability of {ABILITIES[name]}."
-            )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
 
 def single_points(acquisition: Acquisition, x: Any) -> Any:

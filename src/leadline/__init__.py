@@ -36,7 +36,7 @@ if _typing.TYPE_CHECKING:
     from leadline.models import GP, MultiGP
     from leadline.numerics import fixed
     from leadline.questions import Maximize, Minimize, methods
-    from leadline.spaces import Choice, Integer, Ordinal, Real, Space
+    from leadline.spaces import Choice, Integer, Ordinal, Pool, Real, Space
 
 _ROOMS = (
     "acquisition",
@@ -66,7 +66,7 @@ _NAMES = {
     "models": ("GP", "MultiGP"),
     "numerics": ("fixed",),
     "questions": ("Maximize", "Minimize", "methods"),
-    "spaces": ("Choice", "Integer", "Ordinal", "Real", "Space"),
+    "spaces": ("Choice", "Integer", "Ordinal", "Pool", "Real", "Space"),
 }
 _ROOM_OF = {name: room for room, names in _NAMES.items() for name in names}
 
@@ -95,6 +95,7 @@ __all__ = [
     "MultiGP",
     "NotPositiveDefinite",
     "Ordinal",
+    "Pool",
     "Real",
     "Space",
     "Unsupported",

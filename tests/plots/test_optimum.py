@@ -10,7 +10,8 @@ import pytest
 
 from leadline.boundary import InvalidData
 from leadline.plots import Picture, picture_of_optimum
-from leadline.questions import Minimize, Trial
+from leadline.questions import Minimize
+from leadline.questions.minimize import MinimizeTrial as Trial
 from leadline.spaces import Choice, Integer, Ordinal, Real, Space
 
 
@@ -81,7 +82,7 @@ def test_convergence(sign, best):
 
 
 LIMITED = [
-    dataclasses.replace(trial, constraints=constraints)
+    dataclasses.replace(trial, numbers=(trial.value, *constraints))
     for trial, constraints in zip(TRIALS, [(1.0,), (-1.0,), (), (0.5,), ()], strict=True)
 ]
 
@@ -98,7 +99,7 @@ def test_calls_that_were_not_allowed_look_different_and_do_not_count():
 
 
 def test_without_an_allowed_call_there_is_only_the_convergence():
-    none = [dataclasses.replace(trial, constraints=(1.0,)) for trial in TRIALS]
+    none = [dataclasses.replace(trial, numbers=(trial.value, 1.0)) for trial in TRIALS]
     (axes,) = picture_of_optimum(Answer(BOX, none)).axes
     assert {"not allowed", "failed"} == {k for k in labels_of(axes) if not k.startswith("_")}
 

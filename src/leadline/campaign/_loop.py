@@ -39,7 +39,7 @@ def run(
     question: Question,
     f: Any,
     options: CampaignOptions,
-    worth_asking: WorthAsking = lambda _: True,
+    worth_asking: WorthAsking | None = None,
 ) -> Any:
     """Call a function where a question asks, until the budget is used up.
 
@@ -48,7 +48,8 @@ def run(
         f: takes a point and returns a value; after it, in a tuple, may come a dict of anything
             else worth keeping.
         options: how to run.
-        worth_asking: whether an ask is worth its call; the campaign ends when none is.
+        worth_asking: whether an ask is worth its call, if others than the question decide it; the
+            campaign ends when none is.
 
     Returns:
         The question's answer: after Ctrl-C too, with what is known by then.
@@ -71,7 +72,8 @@ def run(
         progress = stack.enter_context(open_progress(options.progress, options.budget))
         calls = Calls(f, pool)
         question.expect(options.budget, options.batch or calls.free)
-        loop = Loop(question, calls, journal, options, worth_asking, progress)
+        worth = worth_asking or question.worth_asking
+        loop = Loop(question, calls, journal, options, worth, progress)
         stack.callback(loop.settle)
         try:
             loop.give(given)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from typing import Any, Unpack
 
-from leadline.boundary import InvalidData
-from leadline.campaign._loop import WorthAsking, run
+from leadline.campaign._loop import run
 from leadline.campaign._options import CampaignOptions, Options
-from leadline.questions import METHODS, Asked, Maximize, Minimize, Optimum
+from leadline.questions import Maximize, Minimize, Optimum
 
 
 def minimize(
@@ -43,8 +41,8 @@ def minimize(
     Returns:
         The best point `x`, its `value`, every one of the `trials`, and what is known around it.
     """
-    question = Minimize(space, method, seed, constraints)
-    return run(question, f, CampaignOptions.of(budget, options), _improves(question, tolerance))
+    question = Minimize(space, method, seed, constraints, tolerance)
+    return run(question, f, CampaignOptions.of(budget, options))
 
 
 def maximize(
@@ -59,25 +57,5 @@ def maximize(
     **options: Unpack[Options],
 ) -> Optimum:
     """Where is a function highest? The arguments are those of `minimize`."""
-    question = Maximize(space, method, seed, constraints)
-    return run(question, f, CampaignOptions.of(budget, options), _improves(question, tolerance))
-
-
-def _improves(question: Minimize, tolerance: float | None) -> WorthAsking:
-    """Whether an ask is expected to improve by at least the tolerance."""
-    if tolerance is None:
-        return lambda _: True
-    if not isinstance(tolerance, int | float) or not 0.0 <= tolerance < math.inf:
-        raise InvalidData(f"tolerance must be a number that is not negative, got {tolerance!r}.")
-    if not question.method.foresees:
-        able = ", ".join(repr(name) for name, method in METHODS.items() if method.foresees)
-        raise InvalidData(
-            f"tolerance needs a method that says how much improvement it expects ({able}), and "
-            f"{question.method.name!r} does not."
-        )
-
-    def worth_asking(ask: Asked) -> bool:
-        # Points of the design say nothing, and are needed.
-        return ask.notes.get("expected_improvement", math.inf) >= tolerance
-
-    return worth_asking
+    question = Maximize(space, method, seed, constraints, tolerance)
+    return run(question, f, CampaignOptions.of(budget, options))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,23 +15,32 @@ from leadline.plots._colors import BLUE, GRAY, VERMILION
 _WIDE = 1e2
 
 
-def draw_convergence(axes: Axes, optimum: Any) -> None:
+def draw_convergence(
+    axes: Axes, trials: Sequence[Any], scores: Sequence[float], sign: float
+) -> None:
     """The value of each call as a dot, the best so far as a line, failures as crosses on the edge.
 
     Calls have the numbers of their trials. Data that nobody asked for are hollow dots. Calls that
-    were not allowed are gray crosses, and the best so far is of the others.
+    have no score were not allowed; they are gray crosses, and the best so far is of the others.
+
+    Args:
+        axes: where to draw.
+        trials: of a campaign, with values that are numbers.
+        scores: of the trials; NaN if there is none.
+        sign: whether larger scores are better (1) or smaller ones (-1).
     """
-    told = [trial for trial in optimum.trials if trial.value is not None]
-    allowed = [trial for trial in told if trial.allowed]
-    failed = [trial.id for trial in optimum.trials if trial.failed]
+    told = [trial for trial in trials if trial.value is not None]
+    scored = np.isfinite(scores)
+    allowed = [trial for trial, good in zip(trials, scored, strict=True) if good]
+    refused = [trial for trial, good in zip(trials, scored, strict=True) if not good]
+    failed = [trial.id for trial in trials if trial.failed]
     _draw_values(axes, [t for t in allowed if t.asked], "value", "o")
     _draw_values(axes, [t for t in allowed if not t.asked], "given", "o", markerfacecolor="none")
-    _draw_values(axes, [t for t in told if not t.allowed], "not allowed", "x")
+    _draw_values(axes, [t for t in refused if t.value is not None], "not allowed", "x")
     if allowed:
-        values = optimum.sign * np.array([t.value for t in allowed])
-        best = optimum.sign * np.maximum.accumulate(values)
+        best = sign * np.maximum.accumulate(sign * np.asarray(scores)[scored])
         # The line goes on to the last call, whatever became of that.
-        calls = [*(t.id for t in allowed), len(optimum.trials) - 1]
+        calls = [*(t.id for t in allowed), len(trials) - 1]
         axes.step(calls, [*best, best[-1]], where="post", color=BLUE, label="best so far")
     if told:
         values = np.array([t.value for t in told])
@@ -42,14 +52,14 @@ def draw_convergence(axes: Axes, optimum: Any) -> None:
         # On the edge where bad values are; neither data nor limits can hide them there.
         axes.plot(
             failed,
-            np.full(len(failed), 1.0 if optimum.sign < 0 else 0.0),
+            np.full(len(failed), 1.0 if sign < 0 else 0.0),
             "x",
             color=VERMILION,
             transform=axes.get_xaxis_transform(),
             clip_on=False,
             label="failed",
         )
-    axes.set(xlabel="call", ylabel="value", xlim=(-0.7, max(len(optimum.trials), 2) - 0.3))
+    axes.set(xlabel="call", ylabel="value", xlim=(-0.7, max(len(trials), 2) - 0.3))
     axes.set_title("Convergence", loc="left", pad=9)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     if told or failed:

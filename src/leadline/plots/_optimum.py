@@ -7,9 +7,11 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
+from leadline.plots._candidates import draw_candidates
 from leadline.plots._convergence import draw_convergence
 from leadline.plots._picture import Picture
 from leadline.plots._slices import draw_slice, find_slices
+from leadline.spaces import Pool
 
 _MOST = 6
 # A model needs two values to say anything.
@@ -21,21 +23,27 @@ _WIDE, _HIGH = 3.3, 2.8
 def picture_of_optimum(optimum: Any) -> Picture:
     """Convergence, and slices of the model through the best point for up to six parameters.
 
-    If there are more, they are those that move the model's mean the most. Without two values there
-    is no model, and without an allowed one no best point: then the picture shows the convergence
-    alone.
+    If there are more, they are those that move the model's mean the most. Of a pool it shows what
+    is believed of the candidates instead: between them there is nothing to slice. Without two
+    values there is no model, and without an allowed one no best point: then the picture shows the
+    convergence alone.
 
     Args:
         optimum: an answer with `trials`, `space`, `sign`, `x`, `best` and `predict`.
     """
     values = sum(trial.value is not None for trial in optimum.trials)
     known = values >= _LEAST_DATA and optimum.x is not None
-    slices = find_slices(optimum, _MOST) if known else []
+    pool = known and isinstance(optimum.space, Pool)
+    slices = find_slices(optimum, _MOST) if known and not pool else []
     picture = Picture(layout="constrained")
-    first, others = _panels(picture, len(slices))
-    draw_convergence(first, optimum)
-    for axes, slice_ in zip(others, slices, strict=True):
-        draw_slice(axes, slice_, optimum.best.value)
+    first, others = _panels(picture, 1 if pool else len(slices))
+    scores = [trial.value if trial.allowed else math.nan for trial in optimum.trials]
+    draw_convergence(first, optimum.trials, scores, optimum.sign)
+    if pool:
+        draw_candidates(others[0], optimum)
+    else:
+        for axes, slice_ in zip(others, slices, strict=True):
+            draw_slice(axes, slice_, optimum.best.value)
     for axes in picture.axes:
         axes.spines[["top", "right"]].set_visible(False)
     if slices:

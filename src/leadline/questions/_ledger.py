@@ -22,7 +22,7 @@ class Ledger:
 
     Args:
         columns: of a row.
-        numbers: how many numbers a call returns.
+        numbers: how many numbers of a call models learn from.
     """
 
     def __init__(self, columns: int, numbers: int):
@@ -59,7 +59,7 @@ class Ledger:
                 self._became[i] = _FAILED
             else:
                 self._became[i] = _TOLD
-                self._numbers[i] = (trial.value, *trial.constraints)
+                self._numbers[i] = trial.numbers
 
     @property
     def told(self) -> tuple[Float[np.ndarray, "n d"], Float[np.ndarray, "n c"]]:

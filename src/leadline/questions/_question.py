@@ -24,6 +24,7 @@ from leadline.boundary import InvalidData, Unsupported
 from leadline.numerics import numbered_key, seed_key
 from leadline.questions._domain import as_domain
 from leadline.questions._events import Asked, Event, Failed, Given, Told
+from leadline.questions._ledger import Ledger
 from leadline.questions._registry import register
 from leadline.questions._rehearsals import Rehearsals
 from leadline.questions._trial import Trial
@@ -42,20 +43,24 @@ class Question(abc.ABC):
         verb: what users call it.
         sign: whether larger scores of trials are better (1), smaller ones (-1), or neither (0).
         outputs: the columns of a trial's record that hold what the function returned.
+        trial_kind: what its trials are.
         space: where the function may be called: a `Domain`, such as a `Space`.
         seed: of everything random.
+
+    Its `numbers` are how many numbers of each call models learn from, see `outcome`.
     """
 
     verb: ClassVar[str]
     sign: ClassVar[float] = 0.0
     outputs: tuple[str, ...] = ("value",)
+    trial_kind: ClassVar[type[Trial]] = Trial
 
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)
         if "verb" in vars(cls):
             register(cls)
 
-    def __init__(self, space: Any, seed: Any = 0):
+    def __init__(self, space: Any, seed: Any = 0, numbers: int = 0):
         self.space: Any = as_domain(space)
         if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
             raise InvalidData(f"seed must be a whole number that is not negative, got {seed!r}.")
@@ -63,6 +68,7 @@ class Question(abc.ABC):
         self._root = seed_key(self.seed)
         self._trials: list[Trial] = []
         self._rows: list[np.ndarray] = []
+        self._ledger = Ledger(self.space.columns, numbers)
         self._state: Mapping[str, np.ndarray] = {}
         self._rehearsals = Rehearsals()
         self._calls, self._at_once = math.inf, 1
@@ -139,15 +145,27 @@ class Question(abc.ABC):
         return "running" if trial.running else "" if trial.asked else "given"
 
     def outcome(self, value: Any) -> dict[str, Any]:
-        """The fields of a trial that a checked value fills."""
+        """The fields of a trial that a checked value fills.
+
+        `numbers` among them is a row of the `ledger`, from which models learn.
+        """
         return {"value": value}
+
+    def ledger(self) -> Ledger:
+        """What became of the trials: rows of points, and the numbers that calls returned."""
+        self._ledger.update(self._trials, self._rows)
+        return self._ledger
 
     def least_budget(self) -> int:
         """How many calls the question needs before its answer means anything."""
         return 1
 
+    def worth_asking(self, ask: Asked) -> bool:
+        """Whether an ask is worth its call, by its notes; a campaign ends when none is."""
+        return True
+
     def headline(self) -> str:
-        """What is known now, in a few words."""
+        """What is known now, in a few words, without any computation to speak of."""
         return ""
 
     def expect(self, calls: int, at_once: int) -> None:
@@ -168,14 +186,22 @@ class Question(abc.ABC):
         return self._state
 
     def propose_batch(self, n: int) -> list[Asked]:
-        """The next `n` asks; each takes those before it as calls that run."""
-        if n < 1:
-            raise InvalidData(f"A question is asked for at least 1 point, got {n}.")
+        """The next `n` asks, or as many as there are; each takes those before it as calls that run.
+
+        Raises:
+            Exhausted: there is none.
+        """
+        check_asked(n)
         if n == 1:
             return [self.propose()]
         ahead, events = self._ahead(), []
-        for _ in range(n):
-            events.append(ahead.propose())
+        while len(events) < n:
+            try:
+                events.append(ahead.propose())
+            except Exhausted:
+                if not events:
+                    raise
+                break
             ahead.apply(events[-1])
         return events
 
@@ -224,6 +250,7 @@ class Question(abc.ABC):
         """A copy to think ahead with."""
         ahead = copy.copy(self)
         ahead._trials, ahead._rows = list(self._trials), list(self._rows)
+        ahead._ledger = self._ledger.copy()
         return ahead
 
     def _start(self, event: Asked | Given) -> Trial:
@@ -235,18 +262,18 @@ class Question(abc.ABC):
         # The caller's array may change later; the trial must not.
         point = copy.copy(event.point)
         if isinstance(event, Asked):
-            trial = Trial(event.trial, point, notes=event.notes)
+            trial = self.trial_kind(event.trial, point, notes=event.notes)
             self._state = event.state or self._state
         else:
             known = self.outcome(event.value)
-            trial = Trial(event.trial, point, **known, asked=False, info=event.info)
+            trial = self.trial_kind(event.trial, point, **known, asked=False, info=event.info)
         self._trials.append(trial)
         self._rows.append(row)
         return trial
 
-    def key(self) -> Array:
-        """The random key of the next ask."""
-        return numbered_key(self._root, len(self._trials))
+    def key(self, ahead: int = 0) -> Array:
+        """The random key of the next ask, or of one that comes `ahead` asks after it."""
+        return numbered_key(self._root, len(self._trials) + ahead)
 
     def __repr__(self) -> str:
         trials = self._trials
@@ -254,3 +281,9 @@ class Question(abc.ABC):
         counts = f"{len(trials)} trials, {running} running, {failed} failed"
         parts = f"{len(self.space.names)} parameters"
         return f"{type(self).__name__}({parts}, seed={self.seed}: {counts})"
+
+
+def check_asked(n: int) -> None:
+    """Refuse to be asked for no point."""
+    if n < 1:
+        raise InvalidData(f"A question is asked for at least 1 point, got {n}.")

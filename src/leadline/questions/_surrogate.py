@@ -26,6 +26,7 @@ from leadline.kernels import PartlyAdditive
 from leadline.models import GP as Process
 from leadline.models import Posterior
 from leadline.numerics import fixed, shifted_sobol
+from leadline.questions._design import check_design
 from leadline.spaces import Space
 
 State = Mapping[str, np.ndarray]
@@ -36,17 +37,6 @@ _TOLERANCE = 0.05
 # The spread of so many rows of a space is the unit of its length scales.
 _REFERENCE = 256
 _FIRST = {"variance": 1.0, "share": 0.5, "mean": 0.0, "noise": 1e-2}
-
-
-def design_size(space: Space, initial: int | None) -> int:
-    """How many points fill the space first."""
-    return min(max(5, 2 * space.dim), 20) if initial is None else initial
-
-
-def check_design(initial: int | None) -> None:
-    """Refuse a design that no method can learn from."""
-    if initial is not None and initial < 2:
-        raise InvalidData(f"initial must be at least 2, got {initial}.")
 
 
 def check_model(initial: int | None, noise: float | None) -> None:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import numpy as np
+from jaxtyping import Float
 
 from leadline.boundary import shorten
 
@@ -23,7 +26,7 @@ class Trial:
         seconds: how long the call took, if known.
         info: what the function returned beside its value.
         notes: what the method said about its choice.
-        constraints: what the function returned for each constraint; allowed are values up to 0.
+        numbers: what models learn from, a row of the question's table; empty if there is nothing.
     """
 
     id: int
@@ -35,7 +38,7 @@ class Trial:
     seconds: float | None = None
     info: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
     notes: Mapping[str, float] = dataclasses.field(default_factory=dict, repr=False)
-    constraints: tuple[float, ...] = ()
+    numbers: Sequence[float] | Float[np.ndarray, " p"] = dataclasses.field(default=(), repr=False)
 
     @property
     def failed(self) -> bool:
@@ -47,13 +50,11 @@ class Trial:
         """Whether nothing is known of the call yet."""
         return self.value is None and not self.failed
 
-    @property
-    def allowed(self) -> bool:
-        """Whether the call returned a value, and no constraint value above 0."""
-        return self.value is not None and all(c <= 0.0 for c in self.constraints)
+    def _shown(self) -> str:
+        """What the call returned, as text."""
+        return f"value={shorten(self.value)}"
 
     def __repr__(self) -> str:
-        became = "running" if self.running else f"value={shorten(self.value)}"
-        became += f", constraints={self.constraints!r}" if self.constraints else ""
+        became = "running" if self.running else self._shown()
         became = f"failed: {self.reason}" if self.failed else became
         return f"Trial({self.id}, x={self.x!r}, {became})"

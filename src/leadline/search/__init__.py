@@ -6,6 +6,7 @@ from leadline.search._maximum import Maximum, is_among
 from leadline.search._parzen import Parzen, parzen
 from leadline.search._pool import maximize_pool
 from leadline.search._proportional import proportional_starts
+from leadline.search._unseen import unseen
 
 __all__ = [
     "Acquisition",
@@ -17,4 +18,5 @@ __all__ = [
     "parzen",
     "proportional_starts",
     "single_points",
+    "unseen",
 ]

@@ -23,11 +23,12 @@ from leadline.search._cmaes import cmaes
 from leadline.search._evaluations import Evaluations
 from leadline.search._evolution import evolution
 from leadline.search._greedy import choose_greedily
+from leadline.search._listed import best_listed
 from leadline.search._maximum import Maximum, Valued, best_of, is_among
 from leadline.search._nearby import nearby
 from leadline.search._random_search import random_search
 from leadline.search._task import ENUMERABLE, Task
-from leadline.spaces import Space
+from leadline.spaces import Pool, Space
 
 __all__ = ["Maximum", "is_among", "maximize"]
 
@@ -130,6 +131,8 @@ def _check(acquisition, search, q, batch, budget, start) -> None:
 def _best_set(task: Task, search: str, avoid: np.ndarray) -> Maximum | None:
     """The best set of `task.q` rows that repeats no call."""
     evaluations, space, q = task.evaluations, task.space, task.q
+    if q == 1 and isinstance(space, Pool) and search != "nearby":
+        return best_listed(evaluations, space.left(avoid))
     if q == 1 and space.count <= min(ENUMERABLE, evaluations.left):
         rows = space.every()[:, None, :]
         return best_of([(rows, evaluations.values(rows))], avoid, len(rows)) if len(rows) else None

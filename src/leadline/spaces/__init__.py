@@ -3,6 +3,18 @@
 from leadline.spaces._numbers import Integer, Real
 from leadline.spaces._options import Choice, Ordinal
 from leadline.spaces._parameter import Parameter
-from leadline.spaces._space import Space, as_space
+from leadline.spaces._pool import Pool
+from leadline.spaces._reading import as_space, space_from_description
+from leadline.spaces._space import Space
 
-__all__ = ["Choice", "Integer", "Ordinal", "Parameter", "Real", "Space", "as_space"]
+__all__ = [
+    "Choice",
+    "Integer",
+    "Ordinal",
+    "Parameter",
+    "Pool",
+    "Real",
+    "Space",
+    "as_space",
+    "space_from_description",
+]

@@ -294,11 +294,6 @@ def _is_empty(cell: Any) -> bool:
     return cell is None or (isinstance(cell, float) and bool(np.isnan(cell)))
 
 
-def as_space(value: Any) -> Space:
-    """A space as it is, and anything else as the parameters of one."""
-    return value if isinstance(value, Space) else Space(value)
-
-
 def _named_parameters(parameters, named) -> dict[str, Parameter]:
     for name in parameters:
         if not isinstance(name, str) or not name:

@@ -3,5 +3,6 @@
 from leadline.questions.minimize import methods
 from leadline.questions.minimize._minimize import METHODS, Maximize, Minimize
 from leadline.questions.minimize._optimum import Optimum
+from leadline.questions.minimize._trial import MinimizeTrial
 
-__all__ = ["METHODS", "Maximize", "Minimize", "Optimum", "methods"]
+__all__ = ["METHODS", "Maximize", "Minimize", "MinimizeTrial", "Optimum", "methods"]

@@ -12,30 +12,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, ClassVar
 
 import numpy as np
 
 from leadline.boundary import InvalidData, as_choice, shorten
-from leadline.numerics import shifted_sobol
+from leadline.questions._design import design_row
 from leadline.questions._events import Asked
-from leadline.questions._ledger import Ledger
-from leadline.questions._question import Exhausted, Question
+from leadline.questions._question import Exhausted, Question, check_asked
 from leadline.questions._registry import require_settings
-from leadline.questions._trial import Trial
 from leadline.questions.minimize._optimum import Optimum
-from leadline.questions.minimize.methods import BORE, GP, LFBO, TPE, Method, Random, Seen, Thompson
-from leadline.questions.minimize.methods._method import unseen
+from leadline.questions.minimize._trial import MinimizeTrial
+from leadline.questions.minimize.methods import (
+    BORE,
+    GP,
+    LFBO,
+    TPE,
+    Method,
+    Random,
+    Seen,
+    Suggestion,
+    Thompson,
+)
 from leadline.questions.minimize.methods._scenes import Prospect, scenes
-from leadline.search import is_among
-from leadline.spaces import Space, as_space
+from leadline.spaces import as_space, space_from_description
 
 METHODS: dict[str, type[Method]] = {
     kind.name: kind for kind in (GP, Thompson, BORE, LFBO, TPE, Random)
 }
-# Points of a design are looked for among so many at first, and then twice as many.
-_DESIGN, _LONGEST_DESIGN = 64, 4096
 # Larger values are this large to the method: the square of a value must be a number too.
 _LARGEST = 1e100
 # A model needs two values to say anything.
@@ -61,15 +66,25 @@ class Minimize(Question):
         method: "gp", "thompson", "bore", "lfbo", "tpe", "random", or an object of `ll.methods`.
         seed: of everything random.
         constraints: how many constraint values a call returns beside its value.
+        tolerance: an ask that is expected to improve by less is not worth its call.
     """
 
     verb: ClassVar[str] = "minimize"
     sign: ClassVar[float] = -1.0
+    trial_kind = MinimizeTrial
 
-    def __init__(self, space: Any, method: Any = "gp", seed: Any = 0, constraints: Any = 0):
-        super().__init__(as_space(space), seed)
-        self.method = as_method(method)
+    def __init__(
+        self,
+        space: Any,
+        method: Any = "gp",
+        seed: Any = 0,
+        constraints: Any = 0,
+        tolerance: float | None = None,
+    ):
         self.constraints = _count(constraints)
+        super().__init__(as_space(space), seed, numbers=1 + self.constraints)
+        self.method = as_method(method)
+        self.tolerance = _tolerance(tolerance, self.method)
         if self.constraints and not self.method.constrained:
             able = ", ".join(repr(name) for name, kind in METHODS.items() if kind().constrained)
             raise InvalidData(
@@ -78,18 +93,17 @@ class Minimize(Question):
             )
         names = (f"constraint_{k}" for k in range(self.constraints))
         self.outputs = ("value", *names)
-        self._ledger = Ledger(self.space.columns, 1 + self.constraints)
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Minimize:
         """The question that has these settings, without any trial."""
         require_settings(settings, "space", "method", "seed")
-        space = Space.from_description(settings["space"])
+        space = space_from_description(settings["space"])
         # Settings say nothing of constraints that are learned if there are none.
         learned = settings.get("constraints", 0)
         return cls(space, _method(settings["method"]), settings["seed"], learned)
 
-    def results(self, trial: Trial) -> tuple[float | None, ...]:
+    def results(self, trial: Any) -> tuple[float | None, ...]:
         """The value and the constraint values."""
         return trial.value, *(trial.constraints or (None,) * self.constraints)
 
@@ -97,7 +111,7 @@ class Minimize(Question):
         """The value, or the pair of it and its constraint values."""
         return (results[0], list(results[1:])) if self.constraints else results[0]
 
-    def score(self, trial: Trial) -> float:
+    def score(self, trial: Any) -> float:
         """The value of an allowed trial."""
         return trial.value if trial.allowed else math.nan
 
@@ -113,16 +127,21 @@ class Minimize(Question):
         """What became of the trials, and how many were allowed if there are constraints."""
         if not self.constraints:
             return super().counts()
-        allowed = sum(trial.allowed for trial in self._trials)
+        allowed = sum(trial.allowed for trial in self.trials)
         return super().counts().replace("with a value", f"with a value ({allowed} allowed)", 1)
 
-    def remark(self, trial: Trial) -> str:
+    def remark(self, trial: Any) -> str:
         """Whether it is the best, failed, runs, is not allowed, or was given."""
         if trial.id == self.best():
             return "★ best"
         said = super().remark(trial)
         finished = not trial.failed and not trial.running
         return "not allowed" if finished and not trial.allowed else said
+
+    @property
+    def trials(self) -> tuple[Any, ...]:
+        """Every trial, in the order in which they started."""
+        return super().trials
 
     def settings(self) -> dict[str, Any]:
         """Verb, space, method and seed; and how many constraints, if there are any."""
@@ -176,41 +195,53 @@ class Minimize(Question):
         return [_finite(one, "A constraint value") for one in several]
 
     def outcome(self, value: Any) -> dict[str, Any]:
-        """The value and the constraint values of a trial."""
-        if not self.constraints:
-            return super().outcome(value)
-        number, *constraints = value
-        return {"value": number, "constraints": tuple(constraints)}
+        """The value of a trial, and the numbers that are learned: it and the constraint values."""
+        numbers = tuple(value) if self.constraints else (value,)
+        return {"value": numbers[0], "numbers": numbers}
 
     def propose(self) -> Asked:
         """The next ask: of the design as long as it is not complete, then of the method."""
-        seen, key = self.seen(), self.key()
-        self._prepare(seen)
-        if self._designs(seen):
-            row, state, notes = self._design_row(seen, key), {}, {}
-        else:
-            found = self.method.suggest(self.space, seen, self._state, key)
-            row, state, notes = (None, {}, {}) if found is None else found
-        if row is None:
-            raise Exhausted(f"All {len(self._trials)} points of the space have been asked.")
-        self._rehearsals.asked()
-        return Asked(len(self._trials), self.space.decode(row[None])[0], state, notes)
+        return self.propose_batch(1)[0]
 
     def propose_batch(self, n: int) -> list[Asked]:
         """The next `n` asks: together if the method can, else each beside those before it."""
+        check_asked(n)
         seen = self.seen()
         self._prepare(seen, n)
-        if n < 2 or not self.method.together or self.constraints or self._designs(seen):
-            return super().propose_batch(n)
-        found = self.method.suggest_together(self.space, seen, self._state, self.key(), n)
+        found = self._together(seen, n) or self._one_by_one(seen, n)
         if not found:
-            return super().propose_batch(n)
+            raise Exhausted(f"All {len(self._trials)} points of the space have been asked.")
+        self._rehearsals.asked()
         points = self.space.decode(np.stack([each.row for each in found]))
         first = len(self._trials)
         return [
             Asked(first + i, point, each.state, each.notes)
             for i, (point, each) in enumerate(zip(points, found, strict=True))
         ]
+
+    def _together(self, seen: Seen, n: int) -> list[Suggestion]:
+        """What the method chooses at once; nothing if it does not."""
+        if n < 2 or not self.method.together or self.constraints or self._designs(seen):
+            return []
+        return self.method.suggest_together(self.space, seen, self._state, self.key(), n)
+
+    def _one_by_one(self, seen: Seen, n: int) -> list[Suggestion]:
+        """What is chosen beside those before it, as long as there is something."""
+        found, state = [], self._state
+        for i in range(n):
+            key = self.key(ahead=i)
+            if self._designs(seen):
+                row = design_row(self.space, seen.rows, self.seed, key)
+                each = None if row is None else Suggestion(row, {}, {})
+            else:
+                each = self.method.suggest(self.space, seen, state, key)
+            if each is None:
+                break
+            found.append(each)
+            state = each.state or state
+            if len(found) < n:
+                seen = seen.beside(self.space.encode(self.space.decode(each.row[None])))
+        return found
 
     def _designs(self, seen: Seen) -> bool:
         """Whether the next point is one of the design."""
@@ -232,31 +263,15 @@ class Minimize(Question):
 
     def seen(self) -> Seen:
         """What the method may know: the trials as rows, with larger values better."""
-        self._ledger.update(self._trials, self._rows)
-        told, numbers = self._ledger.told
+        ledger = self.ledger()
+        told, numbers = ledger.told
         numbers = np.clip(numbers, -_LARGEST, _LARGEST)
         values, constraints = self.sign * numbers[:, 0], numbers[:, 1:]
-        return Seen(told, values, self._ledger.running, self._ledger.failed, constraints)
-
-    def _ahead(self):
-        ahead = super()._ahead()
-        ahead._ledger = self._ledger.copy()
-        return ahead
-
-    def _design_row(self, seen: Seen, key: Any) -> np.ndarray | None:
-        """The first point of the design that is allowed and new."""
-        gone, size = seen.rows, _DESIGN
-        while size <= _LONGEST_DESIGN:
-            rows = self.space.spread(_design_points(size, self.space.dim, self.seed))
-            for row in rows[self.space.allowed(rows)]:
-                if not is_among(row, gone):
-                    return row
-            size *= 4
-        return unseen(self.space, gone, key)
+        return Seen(told, values, ledger.running, ledger.failed, constraints)
 
     def best(self) -> int | None:
         """The number of the best trial that is allowed; None if there is none."""
-        allowed = [trial for trial in self._trials if trial.allowed]
+        allowed = [trial for trial in self.trials if trial.allowed]
         return max(allowed, key=lambda t: self.sign * t.value).id if allowed else None
 
     def recommended(self) -> int | None:
@@ -265,6 +280,12 @@ class Minimize(Question):
         if row is None:
             return self.best()
         return [trial.id for trial in self._trials if trial.value is not None][row]
+
+    def worth_asking(self, ask: Asked) -> bool:
+        """Whether an ask is expected to improve by at least the tolerance."""
+        # Points of the design say nothing, and are needed.
+        gain = ask.notes.get("expected_improvement", math.inf)
+        return self.tolerance is None or gain >= self.tolerance
 
     def headline(self) -> str:
         """The best value that a call returned."""
@@ -319,6 +340,15 @@ def _finite(value: Any, what: str) -> float:
     return number
 
 
-@lru_cache(maxsize=8)
-def _design_points(n: int, dim: int, seed: int) -> np.ndarray:
-    return shifted_sobol(np.random.default_rng(seed), n, dim)
+def _tolerance(tolerance: Any, method: Method) -> float | None:
+    if tolerance is None:
+        return None
+    if not isinstance(tolerance, int | float) or not 0.0 <= tolerance < math.inf:
+        raise InvalidData(f"tolerance must be a number that is not negative, got {tolerance!r}.")
+    if not method.foresees:
+        able = ", ".join(repr(name) for name, kind in METHODS.items() if kind.foresees)
+        raise InvalidData(
+            f"tolerance needs a method that says how much improvement it expects ({able}), and "
+            f"{method.name!r} does not."
+        )
+    return float(tolerance)

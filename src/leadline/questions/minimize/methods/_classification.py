@@ -28,7 +28,7 @@ from jaxtyping import Array, Float
 from leadline.acquisition import LogOdds, centered
 from leadline.boundary import InvalidData, Unsupported, as_choice
 from leadline.numerics import generator, split_key
-from leadline.questions._surrogate import check_design, design_size
+from leadline.questions._design import check_design, design_size
 from leadline.questions.minimize.methods._labels import (
     Part,
     among_best,
@@ -37,8 +37,8 @@ from leadline.questions.minimize.methods._labels import (
     part_after,
     plain_part,
 )
-from leadline.questions.minimize.methods._method import Method, Seen, Suggestion, unseen
-from leadline.search import maximize
+from leadline.questions.minimize.methods._method import Method, Seen, Suggestion
+from leadline.search import maximize, unseen
 from leadline.spaces import Space
 
 # Candidates are drawn around this part of the calls, the best, and around so many at least.

@@ -28,10 +28,10 @@ from leadline.acquisition import best_expected, feasible
 from leadline.boundary import InvalidData, as_choice
 from leadline.models import Posterior
 from leadline.numerics import numbered_key
+from leadline.questions._design import design_size
 from leadline.questions._surrogate import (
     State,
     check_model,
-    design_size,
     half_ranked,
     learn,
     signed_logarithm,

@@ -15,8 +15,6 @@ import numpy as np
 from jaxtyping import Array, Bool, Float
 
 from leadline.boundary import Unsupported
-from leadline.numerics import generator
-from leadline.search import is_among
 from leadline.spaces import Space
 
 
@@ -40,6 +38,10 @@ class Seen(NamedTuple):
     def rows(self) -> Float[np.ndarray, "t d"]:
         """Every row that was called or will be."""
         return np.concatenate([self.x, self.running, self.failed])
+
+    def beside(self, rows: Float[np.ndarray, "k d"]) -> Seen:
+        """The same, with calls at more rows that have not returned."""
+        return self._replace(running=np.concatenate([self.running, rows]))
 
     @property
     def allowed(self) -> Bool[np.ndarray, " n"]:
@@ -106,18 +108,3 @@ class Method(abc.ABC):
     def settings(self) -> dict[str, Any]:
         """The method's name and settings, as JSON values."""
         return {"name": self.name, **dataclasses.asdict(self)}
-
-
-def unseen(space: Space, rows: np.ndarray, key: Array) -> np.ndarray | None:
-    """A random row that is none of `rows`; None if there is no other."""
-    rng = generator(key)
-    # A space with this many points for each one that is gone hardly ever needs a third draw.
-    if space.count > 8 * len(rows):
-        for _ in range(64):
-            row = space.sample(rng, 1)[0]
-            if not is_among(row, rows):
-                return row
-    if not np.isfinite(space.count):
-        return None
-    left = [row for row in space.every() if not is_among(row, rows)]
-    return left[rng.integers(len(left))] if left else None

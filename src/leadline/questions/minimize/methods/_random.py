@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from typing import ClassVar
 
-from leadline.questions.minimize.methods._method import Method, Suggestion, unseen
+from leadline.questions.minimize.methods._method import Method, Suggestion
+from leadline.search import unseen
 
 
 @dataclasses.dataclass(frozen=True)

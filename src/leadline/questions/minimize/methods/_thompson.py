@@ -20,16 +20,16 @@ from leadline.acquisition import DrawnFunction, promising, unified_draws
 from leadline.boundary import InvalidData, as_choice
 from leadline.models import Posterior
 from leadline.numerics import generator, split_key
+from leadline.questions._design import design_size
 from leadline.questions._surrogate import (
     check_model,
-    design_size,
     half_ranked,
     learn,
     with_stand_ins,
 )
 from leadline.questions.minimize.methods._gp import GP
-from leadline.questions.minimize.methods._method import Method, Seen, Suggestion, unseen
-from leadline.search import is_among, maximize
+from leadline.questions.minimize.methods._method import Method, Seen, Suggestion
+from leadline.search import is_among, maximize, unseen
 from leadline.spaces import Space
 
 _DRAWS = ("decoupled", "unified", "location-scale")

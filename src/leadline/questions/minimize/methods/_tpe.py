@@ -14,7 +14,7 @@ import numpy as np
 
 from leadline.boundary import InvalidData
 from leadline.numerics import generator
-from leadline.questions._surrogate import check_design, design_size
+from leadline.questions._design import check_design, design_size
 from leadline.questions.minimize.methods._labels import (
     Part,
     among_best,
@@ -23,8 +23,8 @@ from leadline.questions.minimize.methods._labels import (
     part_after,
     plain_part,
 )
-from leadline.questions.minimize.methods._method import Method, Suggestion, unseen
-from leadline.search import is_among, parzen
+from leadline.questions.minimize.methods._method import Method, Suggestion
+from leadline.search import is_among, parzen, unseen
 
 # More good calls than this would make their density as wide as the other.
 _MOST_GOOD = 25

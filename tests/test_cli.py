@@ -55,6 +55,9 @@ def impossible(params):
 def broken(params):
     raise ValueError("never")
 
+def several(points):
+    return [(params["rate"], {"points": len(points)}) for params in points]
+
 number = 3
 """
 
@@ -284,6 +287,12 @@ def test_chart():
     # Values over several magnitudes are on a log scale: the middle one is half-way.
     assert text_chart([100.0, 1.0, 0.01], 3, 4)[2][-3:] == "██ "
     assert text_chart([100.0, 1.0, -0.01], 3, 4)[2][-3:] == "█  "
+
+
+def test_a_function_of_several_points(folder):
+    done = run("functions_of_the_user:several", "--batch", 4, "--vectorized")
+    assert done.exit_code == 0
+    assert [t.info["points"] for t in replay("run.db").trials] == [4] * 8
 
 
 def test_in_a_process_of_its_own(folder):

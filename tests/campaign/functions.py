@@ -66,3 +66,18 @@ def misbehave(x):
 def die(x):
     """Ends its process."""
     os._exit(1)
+
+
+def together(points):
+    """The first coordinates of several points, with the process and how many points it got."""
+    info = {"pid": os.getpid(), "points": len(points)}
+    return [(float(x[0]), info) for x in points]
+
+
+def misbehave_together(points):
+    """Hangs with a point whose first coordinate is 3, and ends its process with one at 7."""
+    if 3.0 in points[:, 0]:
+        time.sleep(600.0)
+    if 7.0 in points[:, 0]:
+        os._exit(3)
+    return points[:, 0]

@@ -7,36 +7,21 @@ is late.
 from __future__ import annotations
 
 import collections
-import copy
-import dataclasses
 import functools
+import itertools
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any, NamedTuple
 
-from leadline.campaign._failures import CallFailed
+from leadline.campaign._failures import CallFailed, explain
+from leadline.campaign._outcomes import Outcome
 from leadline.campaign._pool import Pool
+from leadline.campaign._tasks import Tasks
 
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """What became of a call.
-
-    Attributes:
-        trial: whose call it was.
-        value: what the function returned.
-        error: why it returned nothing.
-        seconds: how long it took.
-        late: whether it had been given up before.
-    """
-
-    trial: int
-    value: Any = None
-    error: BaseException | None = None
-    seconds: float | None = None
-    late: bool = False
+# Whose call it is: the numbers of its trials.
+Trials = tuple[int, ...]
 
 
 class _Running(NamedTuple):
@@ -45,24 +30,24 @@ class _Running(NamedTuple):
 
 
 class _Ended(NamedTuple):
-    trial: int
+    trials: Trials
     future: Future
     seconds: float
 
 
 class Calls:
-    """The calls of one function in one pool.
+    """The calls of one function in one pool, each for a task of one trial or several.
 
     Nothing here keeps a future once its call has ended. Dask holds the value of a call as long as
     there is a future for it, and makes the call again if the worker that has the value dies.
     """
 
-    def __init__(self, f: Callable, pool: Pool):
-        self._f, self._pool = f, pool
-        self._running: dict[int, _Running] = {}
-        # Trials whose calls may still return, but are not waited for.
-        self._given_up: set[int] = set()
-        self._withdrawn: set[int] = set()
+    def __init__(self, f: Callable, pool: Pool, tasks: Tasks):
+        self._f, self._pool, self._tasks = f, pool, tasks
+        self._running: dict[Trials, _Running] = {}
+        # Calls that may still return, but are not waited for.
+        self._given_up: set[Trials] = set()
+        self._withdrawn: set[Trials] = set()
         # The executor's threads put calls here as they end, and ring.
         self._ended: collections.deque[_Ended] = collections.deque()
         self._bell = threading.Event()
@@ -70,19 +55,28 @@ class Calls:
     @property
     def running(self) -> frozenset[int]:
         """The trials whose calls are waited for."""
-        return frozenset(self._running)
+        return frozenset(itertools.chain.from_iterable(self._running))
 
     @property
     def free(self) -> int:
-        """How many more calls may start."""
-        return self._pool.slots - len(self._running)
+        """How many more trials may start."""
+        return self._free_slots * self._tasks.most
 
-    def start(self, trial: int, point: Any) -> None:
-        """Call the function at a copy of the point: what it does to its argument is its own."""
+    def deal(self, trials: int) -> list[int]:
+        """How many of so many trials each call takes that may start now: nearly the same."""
+        trials = min(trials, self.free)
+        calls = min(trials, self._free_slots)
+        each, more = divmod(trials, calls) if calls else (0, 0)
+        return [each + (i < more) for i in range(calls)]
+
+    def start(self, task: list[tuple[int, Any]]) -> None:
+        """Call the function for trials, which are given with their points."""
+        trials = tuple(trial for trial, _ in task)
+        argument = self._tasks.argument([point for _, point in task])
         start = time.perf_counter()
-        future = self._pool.submit(self._f, copy.deepcopy(point))
-        self._running[trial] = _Running(future, start)
-        future.add_done_callback(functools.partial(self._end, trial, start))
+        future = self._pool.submit(self._f, argument)
+        self._running[trials] = _Running(future, start)
+        future.add_done_callback(functools.partial(self._end, trials, start))
 
     def wait(self, seconds: float) -> None:
         """Until a call has ended or is past its time, and no longer than so many seconds.
@@ -96,49 +90,68 @@ class Calls:
         self._bell.wait(seconds)
 
     def collect(self) -> list[Outcome]:
-        """What became of calls since the last time: they ended, or they are given up now."""
+        """What became of trials since the last time: calls ended, or they are given up now."""
         self._bell.clear()
         outcomes = []
         while self._ended:
             ended = self._ended.popleft()
-            self._running.pop(ended.trial, None)
-            if ended.trial not in self._withdrawn:
-                outcomes.append(_outcome(ended, late=ended.trial in self._given_up))
-        return outcomes + list(self._give_up())
+            self._running.pop(ended.trials, None)
+            if ended.trials not in self._withdrawn:
+                outcomes += self._outcomes(ended)
+        return outcomes + self._give_up()
 
     def withdraw(self) -> None:
         """Take back the calls that have not begun."""
-        for trial, call in list(self._running.items()):
+        for trials, call in list(self._running.items()):
             if call.future.cancel():
-                self._withdrawn.add(trial)
+                self._withdrawn.add(trials)
 
-    def _end(self, trial: int, start: float, future: Future) -> None:
-        self._ended.append(_Ended(trial, future, time.perf_counter() - start))
+    @property
+    def _free_slots(self) -> int:
+        return self._pool.slots - len(self._running)
+
+    def _end(self, trials: Trials, start: float, future: Future) -> None:
+        self._ended.append(_Ended(trials, future, time.perf_counter() - start))
         self._bell.set()
 
-    def _give_up(self) -> Iterator[Outcome]:
+    def _outcomes(self, ended: _Ended) -> list[Outcome]:
+        """What became of the trials of a call that ended."""
+        trials, future = ended.trials, ended.future
+        late = trials in self._given_up
+        # Worker processes measure the call itself, without the way there and back.
+        share = getattr(future, "seconds", ended.seconds) / len(trials)
+        values: list[Any] = [None] * len(trials)
+        if future.cancelled():
+            error: BaseException | None = CallFailed("was cancelled by the executor")
+        else:
+            error = future.exception()
+        if error is None:
+            values, error = self._values(future.result(), len(trials))
+        pairs = zip(trials, values, strict=True)
+        return [Outcome(trial, value, error, share, late) for trial, value in pairs]
+
+    def _values(self, returned: Any, trials: int) -> tuple[list[Any], BaseException | None]:
+        """The value of each trial, or an error."""
+        try:
+            return self._tasks.values(returned, trials), None
+        except Exception as error:
+            # As text: a traceback would keep the frames of our caller, and those the future.
+            return [None] * trials, explain(error).with_traceback(None)
+
+    def _give_up(self) -> list[Outcome]:
         """Calls past their time."""
         limit, now = self._pool.timeout, time.perf_counter()
         if limit is None:
-            return
-        for trial, call in list(self._running.items()):
+            return []
+        outcomes = []
+        for trials, call in list(self._running.items()):
             # A call that ended is on its way here, whatever the clock says.
             if now - call.start < limit or call.future.done():
                 continue
-            self._given_up.add(trial)
-            del self._running[trial]
+            self._given_up.add(trials)
+            del self._running[trials]
             call.future.cancel()
-            reason = f"took longer than timeout={limit:g} s and was given up"
-            yield Outcome(trial, error=CallFailed(reason), seconds=now - call.start)
-
-
-def _outcome(ended: _Ended, late: bool) -> Outcome:
-    future = ended.future
-    # Worker processes measure the call itself, without the way there and back.
-    seconds = getattr(future, "seconds", ended.seconds)
-    if future.cancelled():
-        error: BaseException | None = CallFailed("was cancelled by the executor")
-    else:
-        error = future.exception()
-    value = future.result() if error is None else None
-    return Outcome(ended.trial, value, error, seconds, late)
+            error = CallFailed(f"took longer than timeout={limit:g} s and was given up")
+            share = (now - call.start) / len(trials)
+            outcomes += [Outcome(trial, error=error, seconds=share) for trial in trials]
+        return outcomes

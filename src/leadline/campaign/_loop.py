@@ -12,19 +12,21 @@ import collections
 import contextlib
 import itertools
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from leadline.boundary import InvalidData, Silence, open_progress
-from leadline.campaign._calls import Calls, Outcome
-from leadline.campaign._failures import ExecutorFailed, explain
+from leadline.campaign._calls import Calls
+from leadline.campaign._failures import ExecutorFailed
 from leadline.campaign._given import Known, not_yet_given, read_given
 from leadline.campaign._interrupts import uninterrupted
 from leadline.campaign._options import CampaignOptions
+from leadline.campaign._outcomes import Outcome, event_of
 from leadline.campaign._pool import open_pool
 from leadline.campaign._tally import Tally
+from leadline.campaign._tasks import tasks_of
 from leadline.campaign.journal import Journal, open_journal
 from leadline.questions import Asked, Exhausted, Failed, Given, Question, Told, Trial
 
@@ -46,7 +48,7 @@ def run(
     Args:
         question: a new one; what the journal knows is told to it first.
         f: takes a point and returns a value; after it, in a tuple, may come a dict of anything
-            else worth keeping.
+            else worth keeping. With `vectorized`, points and as many of these.
         options: how to run.
         worth_asking: whether an ask is worth its call, if others than the question decide it; the
             campaign ends when none is.
@@ -70,7 +72,7 @@ def run(
         pool = open_pool(options, f)
         stack.callback(pool.close)
         progress = stack.enter_context(open_progress(options.progress, options.budget))
-        calls = Calls(f, pool)
+        calls = Calls(f, pool, tasks_of(options, pool.slots))
         question.expect(options.budget, options.batch or calls.free)
         worth = worth_asking or question.worth_asking
         loop = Loop(question, calls, journal, options, worth, progress)
@@ -259,9 +261,8 @@ class Loop:
 
     def _start(self) -> None:
         """Call the function for trials that wait, as long as there is room."""
-        while self._waiting and self._calls.free:
-            trial, point = self._waiting.popleft()
-            self._calls.start(trial, point)
+        for trials in self._calls.deal(len(self._waiting)):
+            self._calls.start([self._waiting.popleft() for _ in range(trials)])
 
     def _record(self, outcomes: list[Outcome]) -> None:
         """Write down what became of calls."""
@@ -269,7 +270,7 @@ class Loop:
             if isinstance(outcome.error, ExecutorFailed):
                 self._broken = outcome.error
                 continue
-            event = self._event(outcome)
+            event = event_of(self._question, outcome)
             kept = not outcome.late and self._finish(event)
             if not kept and isinstance(event, Told):
                 self._journal.late(event)
@@ -279,25 +280,6 @@ class Loop:
         if finished:
             self._ended.add(event.trial)
         return finished
-
-    def _event(self, outcome: Outcome) -> Told | Failed:
-        """What the journal keeps of a call."""
-        error, info = outcome.error, {}
-        if error is None:
-            value = outcome.value
-            if isinstance(value, tuple) and len(value) > 1 and isinstance(value[-1], Mapping):
-                # A value that is a tuple itself may stand before its dict without parentheses.
-                *parts, info = value
-                value = parts[0] if len(parts) == 1 else tuple(parts)
-            try:
-                value = self._question.check(value)
-                return Told(outcome.trial, value, info, outcome.seconds)
-            except InvalidData as refused:
-                return Failed(outcome.trial, str(refused), seconds=outcome.seconds)
-            except Exception as broken:
-                error = broken
-        failure = explain(error)
-        return Failed(outcome.trial, failure.reason, failure.traceback, outcome.seconds)
 
 
 def _check(question: Question, f: Any, options: CampaignOptions, given: int) -> None:

@@ -32,6 +32,7 @@ class Options(TypedDict, total=False):
     rerun: bool
     lease: float
     given: Any
+    vectorized: bool
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,6 +58,11 @@ class CampaignOptions:
         given: data that one already has: pairs (point, what the function returned there), a frame
             with the columns of `to_frame`, or another journal. They are told before the first ask,
             once for each journal, and are no calls of the budget.
+        vectorized: the function takes several points at once, an array (b, d), or a list where
+            points are no arrays, and returns b values. A call is for a round of `batch` points,
+            which `workers` share evenly, or for one point. All of its points fail if it raises, is
+            past its `timeout` or returns another number of values. `budget` counts points, and the
+            `seconds` of a trial are its equal share of those of the call.
     """
 
     budget: int
@@ -71,6 +77,12 @@ class CampaignOptions:
     rerun: bool = True
     lease: float = 60.0
     given: Any = None
+    vectorized: bool = False
+
+    @property
+    def calls_of_a_round(self) -> int | None:
+        """How many calls a round is, unless workers share it; None without rounds."""
+        return 1 if self.batch and self.vectorized else self.batch
 
     @classmethod
     def of(cls, budget: Any, options: Mapping[str, Any]) -> CampaignOptions:
@@ -94,6 +106,9 @@ class CampaignOptions:
         callback = options.get("callback")
         if callback is not None and not callable(callback):
             raise InvalidData(f"callback must be a function, got {shorten(callback)}.")
+        vectorized = options.get("vectorized", False)
+        if not isinstance(vectorized, bool | np.bool_):
+            raise InvalidData(f"vectorized must be True or False, got {shorten(vectorized)}.")
         return cls(**checked)
 
 

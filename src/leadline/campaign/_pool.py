@@ -52,11 +52,13 @@ class Pool:
 
 def open_pool(options: CampaignOptions, f: Callable) -> Pool:
     """The pool that the options ask for."""
-    executor, slots = options.executor, options.workers or options.batch or 1
+    executor, slots = options.executor, options.workers or options.calls_of_a_round or 1
     if executor == "processes":
         check_picklable(f)
         return Pool(WorkerProcesses(slots, options.timeout), slots)
-    if executor is None and slots == 1 and not options.batch and options.timeout is None:
+    # The calls of a round run in threads; a vectorized round is one call.
+    in_turn = slots == 1 and (options.vectorized or not options.batch)
+    if executor is None and in_turn and options.timeout is None:
         return Pool(CallingThread(), 1)
     if executor is None or isinstance(executor, str):
         return Pool(DaemonThreads(), slots, options.timeout)
@@ -64,7 +66,7 @@ def open_pool(options: CampaignOptions, f: Callable) -> Pool:
         check_picklable(f)
     # Dask takes a call for pure: the same point would not be called a second time.
     keywords = {"pure": False} if _dask_client(executor) is not None else {}
-    slots = options.workers or _capacity(executor) or options.batch
+    slots = options.workers or _capacity(executor) or options.calls_of_a_round
     if not slots:
         raise InvalidData(
             f"How many calls {type(executor).__name__} runs at once is not known: give workers=."

@@ -27,7 +27,8 @@ def minimize(
         f: takes a point, an array (d,) or a dict as the space says, and returns a number, or
             (number, constraint values) if there are constraints. A dict of anything else worth
             keeping may come last. A call that raises or returns something else is a failed trial;
-            the campaign goes on.
+            the campaign goes on. With `vectorized=True` it takes several points, an array (b, d)
+            or a list of dicts, and returns b of those.
         space: a `Space`, or (low, high) of each input.
         budget: how many calls; those that fail and those of earlier runs on the same journal too.
         method: "gp", "thompson", "bore", "lfbo", "tpe", "random", or an object of `ll.methods`.
@@ -36,7 +37,7 @@ def minimize(
             at most 0; the answer is the best allowed point.
         tolerance: stop when no call is expected to improve on the best value by more.
         **options: how to run, see `CampaignOptions`: executor, workers, batch, journal, timeout,
-            seconds, progress, callback, rerun, lease, given.
+            seconds, progress, callback, rerun, lease, given, vectorized.
 
     Returns:
         The best point `x`, its `value`, every one of the `trials`, and what is known around it.

@@ -114,6 +114,10 @@ def run(
     seconds: Annotated[
         float | None, typer.Option(help="Start no call after so many seconds.")
     ] = None,
+    vectorized: Annotated[
+        bool,
+        typer.Option("--vectorized", help="Call with a list of dicts, for as many results."),
+    ] = False,
 ) -> None:
     """Call a function where it may be lowest, until the budget is used up.
 
@@ -140,6 +144,7 @@ def run(
             executor="processes" if processes else None,
             timeout=timeout,
             seconds=seconds,
+            vectorized=vectorized,
         )
     typer.echo(repr(answer))
     typer.echo("\nTo continue: the same command, with a larger --budget when it is used up.")

@@ -23,7 +23,7 @@ class Trial:
         asked: False for data that nobody asked for.
         reason: why it failed; empty if it did not.
         traceback: of the failure.
-        seconds: how long the call took, if known.
+        seconds: how long the call took, if known; an equal share, where it was for several trials.
         info: what the function returned beside its value.
         notes: what the method said about its choice.
         numbers: what models learn from, a row of the question's table; empty if there is nothing.

@@ -26,7 +26,7 @@ from leadline.numerics import (
     require_factor,
     solve_lower,
 )
-from leadline.paths._features import Features
+from leadline.paths._features._features import Features
 
 _CAUSE = "points that are given twice, or nearly so"
 

@@ -26,9 +26,9 @@ from jaxtyping import Array, Float, Int
 from leadline.boundary import InvalidData, as_bounds, as_choice
 from leadline.kernels import Kernel
 from leadline.numerics import blas_threads_for, sine_and_cosine
-from leadline.paths._grid import RegularGrid, moved_inside
-from leadline.paths._karhunen_loeve import Expansion, as_size
-from leadline.paths._laplacian import mode_variances
+from leadline.paths._features._grid import RegularGrid, moved_inside
+from leadline.paths._features._karhunen_loeve import Expansion, as_size
+from leadline.paths._features._laplacian import mode_variances
 
 
 class BoxModes(Expansion):

@@ -24,7 +24,7 @@ from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData
 from leadline.kernels import Kernel
-from leadline.paths._quadrature_features import lengthscales
+from leadline.paths._features._quadrature import lengthscales
 
 # Below this theta the three factors are series in theta^2: their direct forms cancel.
 _SERIES_BELOW = 0.3

@@ -20,7 +20,7 @@ from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData, as_bounds, as_rows, as_targets, is_traced
 from leadline.kernels import Kernel
-from leadline.paths._karhunen_loeve import Expansion, as_size
+from leadline.paths._features._karhunen_loeve import Expansion, as_size
 
 # Nodes along each input column, for one, two and three columns.
 _NODES = (200, 40, 12)

@@ -15,7 +15,7 @@ from leadline.kernels import (
     SquaredExponential,
 )
 from leadline.numerics import blas_threads_for
-from leadline.paths._quadrature_features import GaussHermite, GaussLegendre, Simpson
+from leadline.paths._features._quadrature import GaussHermite, GaussLegendre, Simpson
 
 
 @pytest.fixture(autouse=True, scope="module")

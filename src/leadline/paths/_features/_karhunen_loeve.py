@@ -22,7 +22,7 @@ from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData, as_variances, is_traced
 from leadline.numerics import sine_and_cosine
-from leadline.paths._features import Features
+from leadline.paths._features._features import Features
 
 
 class Expansion(Features):

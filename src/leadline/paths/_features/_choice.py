@@ -18,9 +18,9 @@ from jaxtyping import Array, Float
 from leadline.boundary import InvalidData, Unsupported, as_bounds, is_traced
 from leadline.kernels import Kernel
 from leadline.numerics import sobol
-from leadline.paths._features import Features
-from leadline.paths._fourier import FourierFeatures, Waves
-from leadline.paths._quadrature_features import GaussHermite, GaussLegendre, takes_quadrature
+from leadline.paths._features._features import Features
+from leadline.paths._features._fourier import FourierFeatures, Waves
+from leadline.paths._features._quadrature import GaussHermite, GaussLegendre, takes_quadrature
 
 _POINTS = 64
 

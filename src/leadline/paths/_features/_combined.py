@@ -14,8 +14,8 @@ from jaxtyping import Array, Float
 
 from leadline.boundary import Unsupported
 from leadline.kernels import ActiveDims, Kernel, Linear, Scale, Sum
-from leadline.paths._features import FeatureKernel, Features
-from leadline.paths._fourier import FourierFeatures
+from leadline.paths._features._features import FeatureKernel, Features
+from leadline.paths._features._fourier import FourierFeatures
 
 
 class LinearFeatures(Features):

@@ -27,7 +27,7 @@ from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData, Unsupported
 from leadline.kernels import Frequencies, Kernel, Scale, SquaredExponential
-from leadline.paths._fourier import Waves
+from leadline.paths._features._fourier import Waves
 
 # The box of Simpson's rule, in standard deviations: a normal law has 2e-9 of its mass outside.
 _REACH = 6.0

@@ -23,7 +23,7 @@ from jaxtyping import Array, Float
 from leadline.boundary import InvalidData, as_choice
 from leadline.kernels import Frequencies, Kernel
 from leadline.numerics import shifted_sobol, sine_and_cosine
-from leadline.paths._features import Features
+from leadline.paths._features._features import Features
 
 
 class Waves(Features):

@@ -31,8 +31,8 @@ from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData, as_bounds, is_traced
 from leadline.kernels import Kernel
-from leadline.paths._grid import GridFeatures, RegularGrid
-from leadline.paths._laplacian import mode_variances, shared_lengthscale
+from leadline.paths._features._grid import GridFeatures, RegularGrid
+from leadline.paths._features._laplacian import mode_variances, shared_lengthscale
 
 _MOST_NODES = 2**23
 _LENGTHSCALES = 4.0

@@ -20,7 +20,7 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from leadline.boundary import InvalidData, as_bounds
-from leadline.paths._features import Features
+from leadline.paths._features._features import Features
 
 # How many nodes an interpolation needs beyond the two around an input, on each side.
 REACH = {"linear": 0, "cubic": 1}

@@ -23,7 +23,7 @@ from jaxtyping import Array, Float
 from leadline.boundary import InvalidData, Unsupported, as_choice, is_traced
 from leadline.kernels import Kernel
 from leadline.numerics import pad_rows, power_of_two
-from leadline.paths._grid import REACH, GridFeatures, RegularGrid
+from leadline.paths._features._grid import REACH, GridFeatures, RegularGrid
 
 _TOLERANCE = 1e-10
 _LARGEST_TORUS = 2**23

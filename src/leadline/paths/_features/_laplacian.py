@@ -22,7 +22,7 @@ from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData, Unsupported
 from leadline.kernels import Kernel, Stationary
-from leadline.paths._quadrature_features import unscaled
+from leadline.paths._features._quadrature import unscaled
 
 
 def mode_variances(

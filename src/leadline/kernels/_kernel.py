@@ -119,13 +119,13 @@ class Kernel(Able, Parameterized, metaclass=_KernelMeta):
         self, measure: Measure, x: Float[Array, "n d"], *, n_qmc: int = 4096
     ) -> Float[Array, " n"]:
         """`int k(x, z) dmu(z)` at each row of `x`: see `leadline.kernels.kernel_mean`."""
-        from leadline.kernels._kernel_means import kernel_mean
+        from leadline.kernels._means import kernel_mean
 
         return kernel_mean(self, measure, x, n_qmc=n_qmc)
 
     def double_mean(self, measure: Measure, *, n_qmc: int = 4096) -> Float[Array, ""]:
         """`int int k(z, z') dmu(z) dmu(z')`: see `leadline.kernels.kernel_double_mean`."""
-        from leadline.kernels._kernel_means import kernel_double_mean
+        from leadline.kernels._means import kernel_double_mean
 
         return kernel_double_mean(self, measure, n_qmc=n_qmc)
 

@@ -31,15 +31,15 @@ from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData
 from leadline.kernels._algebra import Sum
-from leadline.kernels._interval_means import (
+from leadline.kernels._kernel import Kernel
+from leadline.kernels._means._intervals import (
     gaussian_interval_double_mean,
     gaussian_interval_mean,
     matern_interval_double_mean,
     matern_interval_mean,
 )
-from leadline.kernels._kernel import Kernel
-from leadline.kernels._separable import SeparableTerm, separable_term
-from leadline.kernels._smoothing import smoothed_matern
+from leadline.kernels._means._separable import SeparableTerm, separable_term
+from leadline.kernels._means._smoothing import smoothed_matern
 from leadline.measures import Gaussian, GaussianMixture, Measure, Uniform
 from leadline.measures import Product as ProductMeasure
 from leadline.numerics import solve_lower

@@ -21,7 +21,7 @@ from jaxtyping import Float
 
 from leadline.boundary import InvalidData, as_rows
 from leadline.numerics import blas_threads_for
-from leadline.ratios._basis import median_distance, squared_distances
+from leadline.ratios._direct._basis import median_distance, squared_distances
 
 _STEPS = 20_000
 _TOLERANCE = 1e-6

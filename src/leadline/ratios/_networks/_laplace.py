@@ -28,10 +28,10 @@ from leadline.models import averaged_log_odds
 from leadline.numerics import cholesky, solve_factored, solve_lower
 from leadline.ratios._classifier import Classifier, FittedClassifier, State
 from leadline.ratios._labeled import Labeled, as_labeled
-from leadline.ratios._mlp import MLP, FittedMLP, require_network
-from leadline.ratios._network import Network
+from leadline.ratios._networks._mlp import MLP, FittedMLP, require_network
+from leadline.ratios._networks._network import Network
+from leadline.ratios._networks._training import log_loss
 from leadline.ratios._queries import answer
-from leadline.ratios._training import log_loss
 
 _TOLERANCE, _MOST_STEPS, _SHORTEST = 1e-12, 100, 1e-9
 

@@ -24,10 +24,10 @@ import numpy as np
 from jaxtyping import Array, Float, Int
 
 from leadline.boundary import InvalidData
-from leadline.ratios._batches import batch_rows, first_places
 from leadline.ratios._classifier import State
 from leadline.ratios._labeled import Labeled
-from leadline.ratios._network import Network
+from leadline.ratios._networks._batches import batch_rows, first_places
+from leadline.ratios._networks._network import Network
 
 PRECISION = np.float32
 

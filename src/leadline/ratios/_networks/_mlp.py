@@ -24,9 +24,9 @@ from leadline.boundary import InvalidData, as_choice, is_traced
 from leadline.ratios._average import averaged_logits
 from leadline.ratios._classifier import Classifier, FittedClassifier, State
 from leadline.ratios._labeled import as_labeled
-from leadline.ratios._network import ACTIVATIONS, Network
+from leadline.ratios._networks._network import ACTIVATIONS, Network
+from leadline.ratios._networks._training import PRECISION, Plan, Trained, as_trained, begin, train
 from leadline.ratios._queries import answer
-from leadline.ratios._training import PRECISION, Plan, Trained, as_trained, begin, train
 
 
 @dataclasses.dataclass(frozen=True)

@@ -28,12 +28,12 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData
-from leadline.ratios._batches import batch_rows, first_places
 from leadline.ratios._classifier import Classifier, FittedClassifier, State
 from leadline.ratios._labeled import Labeled, as_labeled
-from leadline.ratios._mlp import MLP, FittedMLP, network_logits, require_network
-from leadline.ratios._network import Network
-from leadline.ratios._training import log_loss
+from leadline.ratios._networks._batches import batch_rows, first_places
+from leadline.ratios._networks._mlp import MLP, FittedMLP, network_logits, require_network
+from leadline.ratios._networks._network import Network
+from leadline.ratios._networks._training import log_loss
 
 TURN = 10
 

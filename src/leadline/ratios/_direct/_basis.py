@@ -1,4 +1,4 @@
-"""Gaussian bumps for ratios: where they sit, how wide they may be, and folds to choose by.
+"""Gaussian bumps for ratios: where they sit, and how wide they may be.
 
 Bumps are needed where the ratio is large, which is where the numerator has rows.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import scipy
-from jaxtyping import Float, Int
+from jaxtyping import Float
 
 from leadline.boundary import InvalidData
 from leadline.ratios._two_samples import TwoSamples
@@ -55,8 +55,3 @@ def default_bandwidths(*squared: Float[np.ndarray, "_ _"]) -> tuple[float, ...]:
     """Widths to choose from, given squared distances of rows from centers."""
     unit = median_distance(*squared)
     return tuple(factor * unit for factor in _FACTORS)
-
-
-def folds_of(rows: int, folds: int, rng: np.random.Generator) -> Int[np.ndarray, " n"]:
-    """The fold of each row; folds are of equal size, or differ by a row."""
-    return rng.permutation(np.arange(rows) % folds)

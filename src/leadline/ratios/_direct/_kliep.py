@@ -27,15 +27,15 @@ import scipy
 from jaxtyping import Float
 
 from leadline.numerics import blas_threads_for, generator
-from leadline.ratios._basis import (
+from leadline.ratios._classifier import Classifier
+from leadline.ratios._direct._basis import (
     check_basis,
     choose_centers,
     default_bandwidths,
-    folds_of,
     squared_distances,
 )
-from leadline.ratios._classifier import Classifier
-from leadline.ratios._expansion import Expansion
+from leadline.ratios._direct._expansion import Expansion
+from leadline.ratios._folds import folds_of
 from leadline.ratios._two_samples import two_samples
 
 # Relative changes of the objective at which its optimizer stops.

@@ -28,7 +28,7 @@ from leadline.boundary import InvalidData, as_choice, is_traced
 from leadline.numerics import bucket, pad_rows
 from leadline.ratios._classifier import Classifier, FittedClassifier
 from leadline.ratios._generators import GENERATORS, as_generator
-from leadline.ratios._network import ACTIVATIONS, Network
+from leadline.ratios._networks._network import ACTIVATIONS, Network
 from leadline.ratios._queries import answer
 from leadline.ratios._two_samples import two_samples
 

@@ -24,8 +24,8 @@ from leadline.boundary import InvalidData, is_traced
 from leadline.numerics import generator
 from leadline.ratios._average import averaged_logits
 from leadline.ratios._classifier import Classifier, FittedClassifier, State
-from leadline.ratios._mlp import MLP, FittedMLP, require_network
-from leadline.ratios._network import Network
+from leadline.ratios._networks._mlp import MLP, FittedMLP, require_network
+from leadline.ratios._networks._network import Network
 from leadline.ratios._queries import answer
 
 

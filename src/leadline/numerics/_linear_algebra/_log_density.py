@@ -16,7 +16,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics._cholesky import cholesky, inverse_factored, log_determinant, solve_factored
+from leadline.numerics._linear_algebra._cholesky import (
+    cholesky,
+    inverse_factored,
+    log_determinant,
+    solve_factored,
+)
 
 _LOG_2PI = float(np.log(2.0 * np.pi))
 

@@ -1,8 +1,8 @@
 """Cholesky factors of many small matrices at once, column by column.
 
 LAPACK factorizes one matrix after the other, and batches of its calls must not be mapped (see
-`leadline.numerics._cholesky`). For matrices of a few rows, of which there are hundreds, sums over
-the batch are faster, and they have derivatives of every order.
+`_cholesky.py`). For matrices of a few rows, of which there are hundreds, sums over the batch are
+faster, and they have derivatives of every order.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from leadline.numerics._preconditioner import WoodburyPreconditioner
+from leadline.numerics._linear_algebra._preconditioner import WoodburyPreconditioner
 
 
 class LogdetEstimate(NamedTuple):

@@ -211,8 +211,9 @@ def _matters(setting: str) -> bool:
 def _source() -> str:
     """A fingerprint of Leadline's own code."""
     found = hashlib.sha256()
-    for path in sorted(Path(__file__).parents[1].rglob("*.py")):
-        found.update(str(path.relative_to(Path(__file__).parents[1])).encode())
+    root = Path(__file__).parents[2]
+    for path in sorted(root.rglob("*.py")):
+        found.update(str(path.relative_to(root)).encode())
         found.update(path.read_bytes())
     return found.hexdigest()
 

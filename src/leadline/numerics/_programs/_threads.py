@@ -17,7 +17,7 @@ from functools import cache
 
 from threadpoolctl import ThreadpoolController
 
-from leadline.numerics._rehearsal import rehearsal_pool
+from leadline.numerics._programs._rehearsal import rehearsal_pool
 
 _LARGE = 4096
 

@@ -24,9 +24,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from leadline.boundary import is_traced
-from leadline.numerics._compilation import compiler_options, known_options
-from leadline.numerics._program_store import Stored, find_stored
-from leadline.numerics._rehearsal import MADE_UP, rehearsal_pool
+from leadline.numerics._programs._compilation import compiler_options, known_options
+from leadline.numerics._programs._rehearsal import MADE_UP, rehearsal_pool
+from leadline.numerics._programs._store import Stored, find_stored
 
 _ARRAYS = (jax.Array, np.ndarray, np.generic)
 # The programs of every function.

@@ -1,9 +1,9 @@
 """Rehearsals: going through a computation to learn which programs it needs, without computing.
 
 Inside `rehearsing`, a program that is called is not run. It is handed to a pool of threads that
-make it (`leadline.numerics._programs`), and its answer is made up: arrays of the right shapes in
-which every entry is the same. What follows from such an answer means nothing, but it goes on to
-call the programs that a real computation would call.
+make it (`_programs.py`), and its answer is made up: arrays of the right shapes in which every entry
+is the same. What follows from such an answer means nothing, but it goes on to call the programs
+that a real computation would call.
 """
 
 from __future__ import annotations

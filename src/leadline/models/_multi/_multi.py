@@ -28,8 +28,8 @@ from leadline.kernels import Coregionalization, Kernel
 from leadline.means import Mean
 from leadline.models._exact import GP, ExactPosterior, log_evidence
 from leadline.models._learning import learn
-from leadline.models._multi_draws import MultiDraws
-from leadline.models._multi_rows import checked_outputs, observed_rows, query_rows
+from leadline.models._multi._draws import MultiDraws
+from leadline.models._multi._rows import checked_outputs, observed_rows, query_rows
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
 from leadline.models._rows import Rows, padded_rows

@@ -27,10 +27,10 @@ from jaxtyping import Array, Float
 from leadline.boundary import Unsupported, as_labels, as_rows, as_weights, is_traced
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
+from leadline.models._classification._logistic_normal import averaged_log_odds
+from leadline.models._classification._mode import laplace_log_evidence, laplace_mode
 from leadline.models._gaussian import GaussianPosterior, Projection
-from leadline.models._laplace_mode import laplace_log_evidence, laplace_mode
 from leadline.models._learning import learn
-from leadline.models._logistic_normal import averaged_log_odds
 from leadline.models._normal import Normal, array_library
 from leadline.numerics import (
     DataScale,

@@ -6,7 +6,7 @@ from typing import Any
 
 import equinox as eqx
 
-from leadline.models._multi_rows import checked_outputs, observed_rows, query_rows
+from leadline.models._multi._rows import checked_outputs, observed_rows, query_rows
 from leadline.paths import FunctionDraws, Paths
 
 

@@ -2,85 +2,14 @@
 
 import csv
 import io
-import json
 import re
 import subprocess
 import sys
 
-import numpy as np
 import pytest
-from typer.testing import CliRunner
+from tests.cli.calls import leadline, run
 
 from leadline.campaign import load as replay
-from leadline.cli import app
-from leadline.cli._chart import text_chart
-from leadline.cli._loading import load_function
-
-SPACE = """
-[rate]
-type = "real"
-low = 1e-5
-high = 1e-1
-log = true
-[act]
-type = "choice"
-options = ["relu", "[tanh]"]
-[slope]
-type = "real"
-low = 0.0
-high = 1.0
-when = {act = "relu"}
-"""
-
-FUNCTIONS = """
-import sys
-
-def loss(params):
-    assert isinstance(params, dict)
-    if params["act"] == "[tanh]":
-        raise ValueError("no [tanh] today")
-    return params["rate"] + params["slope"]
-
-def heavy(params):
-    return float("jax" in sys.modules)
-
-def limited(params):
-    if params["act"] == "[tanh]":
-        raise ValueError("no [tanh] today")
-    return params["rate"], [0.5 - params["slope"], params["slope"] - 0.9]
-
-def impossible(params):
-    return params["rate"], [0.25, 0.125]
-
-def broken(params):
-    raise ValueError("never")
-
-number = 3
-"""
-
-
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    """The current folder, with a space and functions."""
-    (tmp_path / "space.toml").write_text(SPACE)
-    (tmp_path / "functions_of_the_user.py").write_text(FUNCTIONS)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.delitem(sys.modules, "functions_of_the_user", raising=False)
-    return tmp_path
-
-
-def leadline(*arguments):
-    """What a command printed, and its exit code; errors that are no exit are raised."""
-    done = CliRunner(env={"COLUMNS": "100"}).invoke(app, [str(a) for a in arguments])
-    if done.exception and not isinstance(done.exception, SystemExit):
-        raise done.exception
-    return done
-
-
-def run(function="functions_of_the_user:loss", *more, journal="run.db", budget=8):
-    options = ["--space", "space.toml", "--budget", budget, "--journal", journal]
-    return leadline("run", function, *options, "--method", "random", *more)
 
 
 def test_run_continue_and_show(folder):
@@ -197,30 +126,6 @@ def test_picture(folder):
 
 
 @pytest.mark.parametrize(
-    ("function", "message"),
-    [
-        ("functions_of_the_user:los", "has no function 'los'. Did you mean 'loss'?"),
-        ("functions_of_the_users:loss", "Did you mean 'functions_of_the_user'?"),
-        ("functions_of_the_user", "written as module:function"),
-        ("functions_of_the_user.py:loss", "written as functions_of_the_user:loss"),
-        ("functions_of_the_user:number", "has no function 'number'."),
-        ("bad:f", "cannot be imported: ZeroDivisionError: division by zero"),
-        ("lacking:f", "cannot be imported: ModuleNotFoundError: No module named 'not_there'"),
-        ("misspelled:f", "cannot be imported: SyntaxError"),
-    ],
-)
-def test_functions_that_are_not_there(folder, function, message):
-    (folder / "bad.py").write_text("x = 1\ny = x / 0\n")
-    (folder / "lacking.py").write_text("import not_there\n")
-    (folder / "misspelled.py").write_text("def f(:\n")
-    done = run(function)
-    assert done.exit_code == 1
-    assert message in done.stderr
-    assert done.stderr.count("\n") == 1
-    assert not (folder / "run.db").exists()
-
-
-@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("[rate\n", "is not TOML"),
@@ -266,24 +171,6 @@ def test_help():
     assert "leadline run train:loss --space space.toml --budget 60 --journal run.db" in text
     for command in ("run", "show", "export"):
         assert leadline(command, "--help").exit_code == 0
-
-
-def test_modules_of_the_current_folder_come_first(folder):
-    (folder / "json5000.py").write_text("def f(x):\n    return 1.0\n")
-    assert load_function("json5000:f")(None) == 1.0
-    assert load_function("json:dumps") is json.dumps
-
-
-def test_chart():
-    lines = text_chart([np.nan, 8.0, 8.0, 4.0, 0.0], 5, 2)
-    assert lines == ["8 ┤ ██▁ ", "0 ┤ ███▁"]
-    assert text_chart([3.0] * 4, 9, 3)[2] == "3 ┤▁▁▁▁"
-    # Of 100 steps in 10 columns the last of each is shown, the last of all at the right end.
-    falling = text_chart(np.arange(100.0, 0.0, -1.0).tolist(), 10, 2)
-    assert [line[:2] for line in falling] == ["91", " 1"]
-    # Values over several magnitudes are on a log scale: the middle one is half-way.
-    assert text_chart([100.0, 1.0, 0.01], 3, 4)[2][-3:] == "██ "
-    assert text_chart([100.0, 1.0, -0.01], 3, 4)[2][-3:] == "█  "
 
 
 def test_in_a_process_of_its_own(folder):

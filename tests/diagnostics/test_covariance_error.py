@@ -18,7 +18,7 @@ from leadline.diagnostics import (
 from leadline.kernels import Kernel
 from leadline.models import GP, Titsias
 from leadline.paths import Features, FourierFeatures
-from leadline.paths._karhunen_loeve import BrownianMotion
+from leadline.paths._features._karhunen_loeve import BrownianMotion
 
 KEY = jax.random.key(0)
 NOISE, VARIANCE = 1e-3, 1.4

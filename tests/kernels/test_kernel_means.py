@@ -21,11 +21,11 @@ from leadline.kernels import (
     SpectralMixture,
     SquaredExponential,
     White,
-    _kernel_means,
     kernel_double_mean,
     kernel_mean,
 )
-from leadline.kernels._separable import separable_term
+from leadline.kernels._means import _kernel_means
+from leadline.kernels._means._separable import separable_term
 from leadline.measures import (
     Beta,
     Dirichlet,

@@ -13,7 +13,7 @@ import leadline as ll
 from leadline.boundary import as_labels, as_rows, as_targets, as_weights
 from leadline.kernels import SquaredExponential
 from leadline.models import LaplaceClassifier, Titsias, mixture
-from leadline.models._multi_rows import checked_outputs
+from leadline.models._multi._rows import checked_outputs
 
 RNG = np.random.default_rng(0)
 X = np.sort(RNG.uniform(-2.0, 2.0, 12))[:, None]

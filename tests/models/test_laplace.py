@@ -9,8 +9,8 @@ from scipy.special import expit, log_expit
 import leadline as ll
 from leadline.boundary import InvalidData, Unsupported
 from leadline.models import LaplaceClassifier
-from leadline.models._laplace import log_evidence
-from leadline.models._laplace_mode import laplace_log_evidence, laplace_mode
+from leadline.models._classification._laplace import log_evidence
+from leadline.models._classification._mode import laplace_log_evidence, laplace_mode
 from leadline.numerics import from_free, to_free
 
 VARIANCE, LENGTHSCALE, MEAN = 4.0, 0.5, 0.3

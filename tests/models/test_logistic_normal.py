@@ -4,7 +4,7 @@ import jax
 import numpy as np
 import pytest
 
-from leadline.models._logistic_normal import averaged_log_odds
+from leadline.models import averaged_log_odds
 
 DEVIATIONS = [1e-3, 0.1, 0.5, 1.0, 1.99, 2.0, 2.01, 3.0, 10.0, 100.0]
 NODES, WEIGHTS = np.polynomial.legendre.leggauss(20)

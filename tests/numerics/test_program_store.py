@@ -13,9 +13,10 @@ import pytest
 
 import leadline as ll
 from leadline.models._exact import _condition_at, log_evidence
-from leadline.numerics import _program_store, forget_programs
-from leadline.numerics._program_store import find_stored
-from leadline.numerics._programs import Call
+from leadline.numerics import forget_programs
+from leadline.numerics._programs import _store
+from leadline.numerics._programs._programs import Call
+from leadline.numerics._programs._store import find_stored
 
 X = np.random.default_rng(0).random((6, 2))
 Y = np.sin(3 * X[:, 0]) + X[:, 1]
@@ -139,10 +140,10 @@ def test_what_makes_another_program_has_another_place(nothing_made, monkeypatch)
         _place(log_evidence, 1.0 * ll.kernels.Matern52(ll.fixed([0.5, 0.7]))),
         _place(_condition_at, X, Y),
     ]
-    monkeypatch.setattr(_program_store, "_source", lambda: "another version")
-    _program_store._environment.cache_clear()
+    monkeypatch.setattr(_store, "_source", lambda: "another version")
+    _store._environment.cache_clear()
     places.append(_place(log_evidence, X, Y))
-    _program_store._environment.cache_clear()
+    _store._environment.cache_clear()
     monkeypatch.undo()
     with jax.default_matmul_precision("highest"):
         assert _place(log_evidence, X, Y) is not None

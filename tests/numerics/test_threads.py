@@ -9,7 +9,7 @@ import pytest
 from threadpoolctl import OpenBLASController, ThreadpoolController
 
 from leadline.numerics import blas_threads_for
-from leadline.numerics._threads import _LARGE
+from leadline.numerics._programs._threads import _LARGE
 
 
 def threads() -> list[int]:

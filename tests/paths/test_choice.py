@@ -10,8 +10,8 @@ from leadline.boundary import InvalidData
 from leadline.kernels import Frequencies, Linear, Matern52, Periodic, SquaredExponential
 from leadline.numerics import blas_threads_for
 from leadline.paths import FourierFeatures
-from leadline.paths._choice import choose_features, feature_error
-from leadline.paths._quadrature_features import GaussHermite, GaussLegendre
+from leadline.paths._features._choice import choose_features, feature_error
+from leadline.paths._features._quadrature import GaussHermite, GaussLegendre
 
 KEY = jax.random.key(0)
 

@@ -9,7 +9,8 @@ import pytest
 from leadline import Unsupported
 from leadline.boundary import InvalidData
 from leadline.kernels import Linear, Mahalanobis, Matern12, Matern32, Matern52, SquaredExponential
-from leadline.paths import Circulant, Features, RegularGrid, _circulant
+from leadline.paths import Circulant, Features, RegularGrid
+from leadline.paths._features import _circulant
 
 LINE = RegularGrid([(0.0, 1.0)], (25,))
 PLANE = RegularGrid([(0.0, 1.0), (0.0, 0.5)], (9, 6))

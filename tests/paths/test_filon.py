@@ -8,7 +8,7 @@ import pytest
 from leadline import Unsupported
 from leadline.boundary import InvalidData
 from leadline.kernels import Matern52, Periodic, SquaredExponential
-from leadline.paths._filon import filon_factors, filon_integral, filon_kernel
+from leadline.paths._features._filon import filon_factors, filon_integral, filon_kernel
 
 integral = jax.jit(filon_integral)
 values = jax.jit(filon_kernel, static_argnums=2, static_argnames="reach")

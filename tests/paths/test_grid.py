@@ -9,7 +9,7 @@ import pytest
 from leadline.boundary import InvalidData
 from leadline.kernels import Matern52
 from leadline.paths import Circulant, RegularGrid
-from leadline.paths._grid import REACH
+from leadline.paths._features._grid import REACH
 
 BOX = [(-1.0, 0.5), (2.0, 4.0), (0.0, 1.0)]
 SHAPE = (7, 6, 5)

@@ -23,7 +23,7 @@ from leadline.paths import (
     weight_space_update,
 )
 from leadline.paths._draws import condition_on
-from leadline.paths._finite_set import FiniteSet
+from leadline.paths._features._finite_set import FiniteSet
 
 KEY = jax.random.key(0)
 RNG = np.random.default_rng(0)

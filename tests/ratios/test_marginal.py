@@ -10,8 +10,8 @@ from tests.ratios.classifiers import data
 from leadline.boundary import InvalidData
 from leadline.ratios import MLP, SGHMC, Dropout, Ensemble, Laplace, Scikit, forest
 from leadline.ratios._labeled import as_labeled
-from leadline.ratios._network import Network
-from leadline.ratios._sghmc import _curvature
+from leadline.ratios._networks._network import Network
+from leadline.ratios._networks._sghmc import _curvature
 
 KEY = jax.random.key(0)
 X, Z = data(60)

@@ -7,7 +7,7 @@ from tests.ratios import toy
 
 from leadline.boundary import InvalidData
 from leadline.ratios import kernel_mean_matching
-from leadline.ratios._matching import _projected
+from leadline.ratios._direct._matching import _projected
 
 RNG = np.random.default_rng(0)
 TOP, BOTTOM = RNG.normal(0.8, 0.7, (40, 2)), RNG.normal(0.0, 1.0, (30, 2))

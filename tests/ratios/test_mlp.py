@@ -10,9 +10,9 @@ from tests.ratios.classifiers import data
 from leadline.boundary import InvalidData
 from leadline.ratios import MLP, Network
 from leadline.ratios._average import averaged_logits
-from leadline.ratios._batches import batch_rows, first_places
 from leadline.ratios._labeled import as_labeled
-from leadline.ratios._training import Plan, begin, log_loss, train
+from leadline.ratios._networks._batches import batch_rows, first_places
+from leadline.ratios._networks._training import Plan, begin, log_loss, train
 
 KEY = jax.random.key(0)
 NETWORK = Network((2, 8, 8, 1), "elu")

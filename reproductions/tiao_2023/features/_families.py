@@ -17,8 +17,14 @@ import numpy as np
 
 import leadline as ll
 from leadline.boundary import InvalidData
-from leadline.paths import FourierFeatures, OrthogonalFeatures, PhaseShiftedFeatures
-from leadline.paths._quadrature_features import GaussHermite, GaussLegendre, Simpson
+from leadline.paths import (
+    FourierFeatures,
+    GaussHermite,
+    GaussLegendre,
+    OrthogonalFeatures,
+    PhaseShiftedFeatures,
+    Simpson,
+)
 
 RANDOM = {
     "RFF": lambda k, size, dim, key: FourierFeatures(k, size, dim, key=key, points="random"),

@@ -19,7 +19,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 import leadline as ll
-from leadline.paths._filon import filon_kernel
+from leadline.paths import filon_kernel
 
 SCALE, NODES = 0.2, 256
 KERNEL = ll.kernels.SquaredExponential

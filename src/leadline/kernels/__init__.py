@@ -7,14 +7,13 @@ from leadline.kernels._categorical import Categorical, Coregionalization
 from leadline.kernels._cosine import Cosine
 from leadline.kernels._gibbs import Gibbs
 from leadline.kernels._kernel import Frequencies, Kernel
-from leadline.kernels._kernel_means import kernel_double_mean, kernel_mean
 from leadline.kernels._mahalanobis import Mahalanobis
 from leadline.kernels._matern import Matern, Matern12, Matern32, Matern52
+from leadline.kernels._means import gauss_hermite_mean, kernel_double_mean, kernel_mean
 from leadline.kernels._partly_additive import PartlyAdditive
 from leadline.kernels._periodic import Periodic
 from leadline.kernels._polynomial import Linear, Polynomial
 from leadline.kernels._product_matern import ProductMatern
-from leadline.kernels._smoothing import gauss_hermite_mean
 from leadline.kernels._spectral_mixture import SpectralMixture
 from leadline.kernels._sphere import SphereMatern, Zonal
 from leadline.kernels._stationary import RationalQuadratic, SquaredExponential, Stationary

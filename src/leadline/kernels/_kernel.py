@@ -18,7 +18,7 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, dataclass_transform
 
 import equinox as eqx
 import jax
@@ -40,26 +40,29 @@ class Frequencies(NamedTuple):
     weight: Float[Array, " l"]
 
 
-if TYPE_CHECKING:
-    from equinox._module._module import _ModuleMeta as _KernelMeta
-else:
+@dataclass_transform(field_specifiers=(dataclasses.field, eqx.field))
+class _ReadsColumns(type(eqx.Module)):
+    """The class of kernel classes: a call that names `active_dims` gives an `ActiveDims`.
 
-    class _KernelMeta(type(eqx.Module)):
-        """Lets every kernel take `active_dims`: the input columns that it reads."""
+    What a call of a class gives is of that class, unless the class of the class says otherwise.
+    A field would not do: whoever asks which kernel this is would have to look at it as well.
+    """
+
+    if not TYPE_CHECKING:  # where the call is declared by `Kernel.active_dims`
 
         def __call__(cls, *args, active_dims=None, **kwargs):
             kernel = super().__call__(*args, **kwargs)
             return kernel if active_dims is None else kernel.on(active_dims)
 
 
-class Kernel(Able, Parameterized, metaclass=_KernelMeta):
+class Kernel(Able, Parameterized, metaclass=_ReadsColumns):
     """A positive semi-definite covariance function.
 
     Every kernel also takes `active_dims=[...]`, the input columns that it reads:
     `Matern52(active_dims=[0, 2])` is `Matern52().on([0, 2])`.
     """
 
-    if TYPE_CHECKING:  # what the metaclass adds to the call
+    if TYPE_CHECKING:  # what `_ReadsColumns` adds to the call
         active_dims: dataclasses.InitVar[Sequence[int] | None] = dataclasses.field(
             default=None, kw_only=True
         )
@@ -119,13 +122,13 @@ class Kernel(Able, Parameterized, metaclass=_KernelMeta):
         self, measure: Measure, x: Float[Array, "n d"], *, n_qmc: int = 4096
     ) -> Float[Array, " n"]:
         """`int k(x, z) dmu(z)` at each row of `x`: see `leadline.kernels.kernel_mean`."""
-        from leadline.kernels._kernel_means import kernel_mean
+        from leadline.kernels._means import kernel_mean
 
         return kernel_mean(self, measure, x, n_qmc=n_qmc)
 
     def double_mean(self, measure: Measure, *, n_qmc: int = 4096) -> Float[Array, ""]:
         """`int int k(z, z') dmu(z) dmu(z')`: see `leadline.kernels.kernel_double_mean`."""
-        from leadline.kernels._kernel_means import kernel_double_mean
+        from leadline.kernels._means import kernel_double_mean
 
         return kernel_double_mean(self, measure, n_qmc=n_qmc)
 

@@ -1,10 +1,9 @@
 """Beliefs about functions."""
 
 from leadline.models._affine_update import AffineUpdate
+from leadline.models._classification import LaplaceClassifier, LaplacePosterior, averaged_log_odds
 from leadline.models._exact import GP, ExactPosterior
 from leadline.models._expansion import Expansion, KernelExpansion
-from leadline.models._laplace import LaplaceClassifier, LaplacePosterior
-from leadline.models._logistic_normal import averaged_log_odds
 from leadline.models._mixture import MixturePosterior, NormalMixture, mixture
 from leadline.models._multi import MultiGP, MultiPosterior
 from leadline.models._normal import MultivariateNormal, Normal

@@ -3,23 +3,29 @@
 from leadline.boundary import InvalidData, NotPositiveDefinite, Unsupported
 from leadline.numerics._bessel import bessel_profile
 from leadline.numerics._bfgs import Minima, Race, minimize_bounded, minimize_together
-from leadline.numerics._cholesky import (
+from leadline.numerics._distance import squared_distance
+from leadline.numerics._keys import numbered_key, seed_key, split_key
+from leadline.numerics._linear_algebra import (
+    ConjugateGradientsInfo,
+    LogdetEstimate,
+    WoodburyPreconditioner,
     add_to_diagonal,
     cholesky,
+    conjugate_gradients,
     extend_cholesky,
+    gaussian_log_density,
     inverse_factored,
+    lanczos_logdet,
+    log_density_factored,
     log_determinant,
+    pivoted_cholesky,
     require_factor,
+    small_cholesky,
     solve_factored,
     solve_lower,
     solve_stored,
+    woodbury_preconditioner,
 )
-from leadline.numerics._compilation import enable_compilation_cache
-from leadline.numerics._conjugate_gradients import ConjugateGradientsInfo, conjugate_gradients
-from leadline.numerics._distance import squared_distance
-from leadline.numerics._keys import numbered_key, seed_key, split_key
-from leadline.numerics._lanczos import LogdetEstimate, lanczos_logdet
-from leadline.numerics._log_density import gaussian_log_density, log_density_factored
 from leadline.numerics._padding import bucket, pad_rows, power_of_two, row_mask
 from leadline.numerics._parameters import (
     Constraint,
@@ -35,9 +41,13 @@ from leadline.numerics._parameters import (
     slots,
     to_free,
 )
-from leadline.numerics._pivoted_cholesky import pivoted_cholesky
-from leadline.numerics._preconditioner import WoodburyPreconditioner, woodbury_preconditioner
-from leadline.numerics._programs import forget_programs, quick_jit
+from leadline.numerics._programs import (
+    blas_threads_for,
+    enable_compilation_cache,
+    forget_programs,
+    quick_jit,
+    rehearsing,
+)
 from leadline.numerics._quantiles import gamma_quantile, normal_quantile
 from leadline.numerics._quasirandom import (
     generator,
@@ -46,10 +56,7 @@ from leadline.numerics._quasirandom import (
     sobol,
     sobol_normal,
 )
-from leadline.numerics._rehearsal import rehearsing
-from leadline.numerics._small_cholesky import small_cholesky
 from leadline.numerics._starts import spread_best
-from leadline.numerics._threads import blas_threads_for
 from leadline.numerics._trigonometry import sine_and_cosine
 
 # Before anything is compiled.

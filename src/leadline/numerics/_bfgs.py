@@ -5,7 +5,7 @@ one start. Every turn of the loop evaluates the objective once for each lane tha
 A lane that accepts its trial point moves on while another one still shortens its step, so no lane
 waits for another's line search. In `minimize_bounded` evaluations run one after the other inside
 the program, not as a batch: its objectives factorize matrices, and a batch would also pay for the
-lanes that are finished (see `leadline.numerics._cholesky` for the other reason).
+lanes that are finished (see `leadline.numerics._linear_algebra._cholesky` for the other reason).
 
 Coordinates at a bound whose gradient points outward are held there; the others move along the
 quasi-Newton direction of their own block of `h` (the two-metric projection of Bertsekas 1982), and

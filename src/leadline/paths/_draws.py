@@ -34,8 +34,7 @@ from leadline.numerics import (
     solve_factored,
     solve_lower,
 )
-from leadline.paths._combined import prior_features
-from leadline.paths._features import Features
+from leadline.paths._features import Features, prior_features
 from leadline.paths._paths import ScalarPaths
 
 

@@ -12,23 +12,32 @@ from leadline.ratios._best import Best
 from leadline.ratios._calibration import Calibrated
 from leadline.ratios._choices import as_classifier, classifier_settings
 from leadline.ratios._classifier import Classifier, FittedClassifier, State
-from leadline.ratios._density import FittedKernelDensity, KernelDensity
+from leadline.ratios._direct import (
+    KLIEP,
+    Expansion,
+    FittedKernelDensity,
+    KernelDensity,
+    RuLSIF,
+    SignedExpansion,
+    kernel_mean_matching,
+    uLSIF,
+)
 from leadline.ratios._divergence import Divergence, divergence
-from leadline.ratios._dropout import Dropout
 from leadline.ratios._ensemble import Ensemble
-from leadline.ratios._expansion import Expansion, SignedExpansion
 from leadline.ratios._gaussian_process import GaussianProcess
 from leadline.ratios._generators import GENERATORS, Generator
-from leadline.ratios._kliep import KLIEP
-from leadline.ratios._laplace import Laplace
-from leadline.ratios._least_squares import RuLSIF, uLSIF
-from leadline.ratios._matching import kernel_mean_matching
-from leadline.ratios._mlp import MLP, FittedMLP
-from leadline.ratios._network import Network
+from leadline.ratios._networks import (
+    MLP,
+    SGHMC,
+    Dropout,
+    FittedMLP,
+    FittedVariational,
+    Laplace,
+    Network,
+    Variational,
+)
 from leadline.ratios._ratio import Ratio, fit, ratio_network, relative_ratio
 from leadline.ratios._scikit import Scikit, boosting, forest
-from leadline.ratios._sghmc import SGHMC
-from leadline.ratios._variational import FittedVariational, Variational
 
 __all__ = [
     "GENERATORS",

@@ -16,8 +16,8 @@ from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData
 from leadline.numerics import generator
-from leadline.ratios._basis import folds_of
 from leadline.ratios._classifier import Classifier, FittedClassifier
+from leadline.ratios._folds import folds_of
 from leadline.ratios._labeled import Labeled, as_labeled
 
 

@@ -10,16 +10,10 @@ from typing import Any
 
 from leadline.boundary import InvalidData, as_choice
 from leadline.ratios._classifier import Classifier
-from leadline.ratios._density import KernelDensity
-from leadline.ratios._dropout import Dropout
+from leadline.ratios._direct import KLIEP, KernelDensity, RuLSIF, uLSIF
 from leadline.ratios._gaussian_process import GaussianProcess
-from leadline.ratios._kliep import KLIEP
-from leadline.ratios._laplace import Laplace
-from leadline.ratios._least_squares import RuLSIF, uLSIF
-from leadline.ratios._mlp import MLP
+from leadline.ratios._networks import MLP, SGHMC, Dropout, Laplace, Variational
 from leadline.ratios._scikit import Scikit, boosting, forest, is_probabilistic
-from leadline.ratios._sghmc import SGHMC
-from leadline.ratios._variational import Variational
 
 _KINDS: dict[str, type[Classifier]] = {
     kind.name: kind

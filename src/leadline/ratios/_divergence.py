@@ -20,12 +20,12 @@ from jaxtyping import Float
 
 from leadline.boundary import InvalidData, as_rows
 from leadline.numerics import generator
-from leadline.ratios._basis import folds_of
 from leadline.ratios._best import Best
 from leadline.ratios._classifier import Classifier
+from leadline.ratios._folds import folds_of
 from leadline.ratios._generators import as_generator
+from leadline.ratios._networks import Variational
 from leadline.ratios._ratio import DECAYS, Pooled, Ratio, as_ratio_classifier, pool
-from leadline.ratios._variational import Variational
 
 
 @dataclasses.dataclass(frozen=True)

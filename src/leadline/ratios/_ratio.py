@@ -26,7 +26,7 @@ from leadline.boundary import InvalidData, as_rows, as_weights, is_traced
 from leadline.ratios._best import Best
 from leadline.ratios._choices import as_classifier
 from leadline.ratios._classifier import Classifier, FittedClassifier
-from leadline.ratios._mlp import MLP
+from leadline.ratios._networks import MLP
 
 
 class Ratio(eqx.Module):

@@ -1,0 +1,14 @@
+"""When programs are compiled, how, where they are kept, and with how many threads they run."""
+
+from leadline.numerics._programs._compilation import enable_compilation_cache
+from leadline.numerics._programs._programs import forget_programs, quick_jit
+from leadline.numerics._programs._rehearsal import rehearsing
+from leadline.numerics._programs._threads import blas_threads_for
+
+__all__ = [
+    "blas_threads_for",
+    "enable_compilation_cache",
+    "forget_programs",
+    "quick_jit",
+    "rehearsing",
+]

@@ -1,0 +1,61 @@
+"""A folder as a person has it: a space, and a module of functions."""
+
+import sys
+
+import pytest
+
+SPACE = """
+[rate]
+type = "real"
+low = 1e-5
+high = 1e-1
+log = true
+[act]
+type = "choice"
+options = ["relu", "[tanh]"]
+[slope]
+type = "real"
+low = 0.0
+high = 1.0
+when = {act = "relu"}
+"""
+
+FUNCTIONS = """
+import sys
+
+def loss(params):
+    assert isinstance(params, dict)
+    if params["act"] == "[tanh]":
+        raise ValueError("no [tanh] today")
+    return params["rate"] + params["slope"]
+
+def heavy(params):
+    return float("jax" in sys.modules)
+
+def limited(params):
+    if params["act"] == "[tanh]":
+        raise ValueError("no [tanh] today")
+    return params["rate"], [0.5 - params["slope"], params["slope"] - 0.9]
+
+def impossible(params):
+    return params["rate"], [0.25, 0.125]
+
+def broken(params):
+    raise ValueError("never")
+
+def several(points):
+    return [(params["rate"], {"points": len(points)}) for params in points]
+
+number = 3
+"""
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """The current folder, with a space and functions."""
+    (tmp_path / "space.toml").write_text(SPACE)
+    (tmp_path / "functions_of_the_user.py").write_text(FUNCTIONS)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    monkeypatch.delitem(sys.modules, "functions_of_the_user", raising=False)
+    return tmp_path

@@ -1,0 +1,194 @@
+"""The command line: commands in this process, and one run in a process of its own."""
+
+import csv
+import io
+import re
+import subprocess
+import sys
+
+import pytest
+from tests.cli.calls import leadline, run
+
+from leadline.campaign import load as replay
+
+
+def test_run_continue_and_show(folder):
+    first = run()
+    assert first.exit_code == 0
+    assert "minimize: " in first.stdout
+    assert "leadline show run.db" in first.stdout
+    assert len(replay("run.db").trials) == 8
+    assert run(budget=12).exit_code == 0
+    question = replay("run.db")
+    assert len(question.trials) == 12
+    assert question.verb == "minimize"
+    shown = leadline("show", "run.db")
+    assert shown.exit_code == 0
+    failed = sum(t.failed for t in question.trials)
+    assert f"12 trials: {12 - failed} with a value, {failed} failed, 0 running" in shown.stdout
+    assert f"{question.answer().value:.6g}" in shown.stdout
+    assert "rate: Real(1e-05, 0.1, log=True)" in shown.stdout
+    assert shown.stdout.count("★") == 1
+    assert "no [tanh] today" in re.sub(r"\s+", " ", shown.stdout)
+
+
+def test_only_the_last_trials_and_the_best_are_listed(folder):
+    run()
+    best = replay("run.db").best()
+    lines = leadline("show", "run.db", "--last", "2").stdout.splitlines()
+    table = lines[next(i for i, line in enumerate(lines) if line.startswith("trial")) + 1 :]
+    listed = [int(found[1]) for line in table if (found := re.match(r" *(\d+)  ", line))]
+    assert listed == sorted({best, 6, 7})
+    assert "trial  " not in leadline("show", "run.db", "--last", "0").stdout
+
+
+def test_maximize_and_other_settings_of_the_same_journal(folder):
+    assert run(journal="up.db").exit_code == 0
+    other = run("functions_of_the_user:loss", "--maximize", journal="up.db", budget=9)
+    assert other.exit_code == 1
+    assert "verb: 'minimize' in the journal, 'maximize' given now" in other.stderr
+    assert run("functions_of_the_user:loss", "--maximize", journal="max.db").exit_code == 0
+    assert replay("max.db").verb == "maximize"
+
+
+def test_without_any_value(folder):
+    done = run("functions_of_the_user:broken", budget=2)
+    assert done.exit_code == 1
+    assert "First failure: ValueError: never" in done.stdout
+    shown = leadline("show", "run.db")
+    assert shown.exit_code == 0
+    assert "2 failed" in shown.stdout
+    assert "┤" not in shown.stdout
+
+
+def test_constraints(folder):
+    done = run("functions_of_the_user:limited", "--constraints", 2, budget=30)
+    assert done.exit_code == 0
+    question = replay("run.db")
+    allowed = [t for t in question.trials if t.allowed]
+    assert 0 < len(allowed) < sum(t.value is not None for t in question.trials)
+    assert f"minimize: {min(t.value for t in allowed):.6g} at trial" in done.stdout
+    shown = leadline("show", "run.db", "--last", 30).stdout
+    assert "seed 0, constraints 2" in shown
+    assert f"with a value ({len(allowed)} allowed), " in shown
+    header = next(line for line in shown.splitlines() if line.startswith("trial"))
+    assert re.search(r"value +c0 +c1 +seconds", header)
+    told = sum(t.value is not None for t in question.trials)
+    assert shown.count("not allowed") == told - len(allowed)
+    assert leadline("export", "run.db", "out.csv").exit_code == 0
+    table = list(csv.DictReader(io.StringIO((folder / "out.csv").read_text())))
+    for row, trial in zip(table, question.trials, strict=True):
+        known = [repr(c) for c in trial.constraints] or ["", ""]
+        assert [row["constraint_0"], row["constraint_1"]] == known
+    other = run("functions_of_the_user:limited", budget=31)
+    assert other.exit_code == 1
+    assert "constraints: 2 in the journal, not given now" in other.stderr
+
+
+def test_no_call_is_allowed(folder):
+    done = run("functions_of_the_user:impossible", "--constraints", 2, budget=3)
+    assert done.exit_code == 1
+    assert "none of the 3 calls with a value was allowed" in done.stdout
+    shown = leadline("show", "run.db")
+    assert shown.exit_code == 0
+    assert "the constraints are 0.25, 0.125" in re.sub(r"\s+", " ", shown.stdout)
+    assert "┤" not in shown.stdout
+
+
+def test_export(folder):
+    run()
+    assert leadline("export", "run.db", "out.csv").exit_code == 0
+    text = (folder / "out.csv").read_text()
+    assert leadline("export", "run.db", "-").stdout == text
+    table = list(csv.DictReader(io.StringIO(text)))
+    trials = replay("run.db").trials
+    header = ["trial", "rate", "act", "slope", "value", "failed", "reason", "seconds"]
+    assert list(table[0]) == header
+    assert len(table) == len(trials)
+    for row, trial in zip(table, trials, strict=True):
+        assert int(row["trial"]) == trial.id
+        assert float(row["rate"]) == trial.x["rate"]
+        assert row["slope"] == str(trial.x.get("slope", ""))
+        assert row["value"] == ("" if trial.value is None else repr(trial.value))
+        assert (row["failed"] == "True") == trial.failed
+        assert row["reason"] == trial.reason
+        assert float(row["seconds"]) >= 0.0
+
+
+def test_picture(folder):
+    run("functions_of_the_user:broken", budget=2)
+    done = leadline("show", "run.db", "--picture", "answer.png")
+    assert (folder / "answer.png").read_bytes().startswith(b"\x89PNG")
+    assert "Picture: answer.png" in done.stdout
+    done = leadline("show", "run.db", "--picture", "answer.xyz")
+    assert done.exit_code == 1
+    assert "The picture answer.xyz cannot be written" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[rate\n", "is not TOML"),
+        ("[rate]\ntype = 'reel'", "Did you mean 'real'?"),
+        ("[rate]\ntype = 'real'\nlow = 2\nhigh = 1", "low < high"),
+        ("", "at least one parameter"),
+        (None, "cannot be read: No such file"),
+    ],
+)
+def test_bad_spaces(folder, text, message):
+    file = folder / "space.toml"
+    file.unlink() if text is None else file.write_text(text)
+    done = run()
+    assert done.exit_code == 1
+    assert message in done.stderr
+    assert "space.toml" in done.stderr
+
+
+def test_bad_options(folder):
+    assert leadline("run", "functions_of_the_user:loss").exit_code == 2
+    assert leadline("show", "run.db", "--last", "-1").exit_code == 2
+    assert run(budget=0).exit_code == 1
+    assert (
+        "budget=3 is less than"
+        in run("functions_of_the_user:loss", "--method", "gp", budget=3).stderr
+    )
+    wrong = run("functions_of_the_user:loss", "--method", "randon")
+    assert "Did you mean 'random'?" in wrong.stderr
+
+
+def test_journals_that_are_not_there(folder):
+    for command in (["show", "no.db"], ["export", "no.db", "-"], ["show", "none/no.db"]):
+        done = leadline(*command)
+        assert done.exit_code == 1
+        assert done.stderr.startswith("leadline: ")
+        assert done.stderr.count("\n") == 1
+    assert not (folder / "no.db").exists()
+    assert leadline("show", "space.toml").exit_code == 1
+
+
+def test_help():
+    text = leadline("--help").stdout
+    assert "leadline run train:loss --space space.toml --budget 60 --journal run.db" in text
+    for command in ("run", "show", "export"):
+        assert leadline(command, "--help").exit_code == 0
+
+
+def test_a_function_of_several_points(folder):
+    done = run("functions_of_the_user:several", "--batch", 4, "--vectorized")
+    assert done.exit_code == 0
+    assert [t.info["points"] for t in replay("run.db").trials] == [4] * 8
+
+
+def test_in_a_process_of_its_own(folder):
+    """Worker processes start without the command's own imports, and a second look finds all."""
+    command = [sys.executable, "-c", "from leadline.cli import main; main()"]
+    options = "--space space.toml --budget 3 --method random --journal run.db --workers 2"
+    done = subprocess.run(
+        [*command, "run", "functions_of_the_user:heavy", *options.split(), "--processes"],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    assert [t.value for t in replay("run.db").trials] == [0.0] * 3

@@ -19,10 +19,10 @@ from bench.harness.machine import machine_key
 from bench.harness.sources import fingerprint
 from bench.sides.libraries import Side
 
-# Keys used to end in a digest of whole files, with their docstrings and imports. These workers have
-# not changed since, only where they lie: the digest that each has today, and the one that it had
-# when its answers may have been measured. A worker that changes has another digest and is not found
-# here, so its line can go; so can all of them when no machine has older answers.
+# Keys used to end in a digest of whole files, with their docstrings and imports. What these workers
+# do has not changed since, only where they lie: the digest that each has today, and the one that it
+# had in such keys. A worker that changes has another digest and is not found here, so its line can
+# go; so can all of them when no machine has answers that old.
 EARLIER = {
     "ecac5adb74": "4b437790aa",  # BoTorch, fit
     "2a4e5efb70": "e48907aa1d",  # BoTorch, paths

@@ -1,4 +1,4 @@
-"""What the scripts on optimization share: their command line, and how they print claims."""
+"""What every script shares: its command line, and how it prints claims."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ import sys
 from pathlib import Path
 
 
-def options(description: str | None) -> argparse.Namespace:
-    """The command line: `--quick` and `--output`."""
+def options(
+    description: str | None, quick: str = "a small version, in seconds"
+) -> argparse.Namespace:
+    """The command line: `--quick`, which does what `quick` says, and `--output`."""
     parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
-    parser.add_argument("--quick", action="store_true", help="few and short trials")
+    parser.add_argument("--quick", action="store_true", help=quick)
     beside = Path(sys.argv[0]).resolve().parent / "results"
     parser.add_argument("--output", type=Path, default=beside, help="folder of the pictures")
     found = parser.parse_args()
@@ -18,10 +20,10 @@ def options(description: str | None) -> argparse.Namespace:
     return found
 
 
-def claim(text: str, ours: str, same: str | bool) -> None:
+def claim(text: str, ours: str, same: str | bool, why: str = "") -> None:
     """Print what the thesis says beside what is found; `same` begins with yes, no or partly."""
     said = same if isinstance(same, str) else "yes" if same else "no"
-    print(f"claim: {text} | ours: {ours} | same: {said}", flush=True)
+    print(f"claim: {text} | ours: {ours} | same: {said}{why and ', ' + why}", flush=True)
 
 
 def which(true: dict[str, bool]) -> str:

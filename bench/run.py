@@ -2,7 +2,7 @@
 
 Writes `bench/RESULTS.md` and `bench/results.json`. `PEERS=1` in the environment measures peers
 again instead of using the figures remembered for this machine; `LEADLINE_BENCH_ENVS` names a folder
-with the peers' environments ready (see `bench.environments`).
+with the peers' environments ready (see `bench.harness.environments`).
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ import importlib
 import os
 import sys
 
-from bench import report
-from bench.processes import WorkerFailed
-from bench.remembered import processor
-from bench.session import Session
+from bench.harness import report
+from bench.harness.machine import processor
+from bench.harness.processes import WorkerFailed
+from bench.harness.session import Session
 
 MEASURES = (
     "imports",

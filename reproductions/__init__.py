@@ -1,0 +1,1 @@
+"""What theses claim, and what is found; `python -m reproductions.run`."""

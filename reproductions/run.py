@@ -1,7 +1,8 @@
 """Run the reproductions and write `reproductions/RESULTS.md`: `python -m reproductions.run`.
 
-Every script prints lines `claim: ... | ours: ... | same: ...`, and whatever else it has to show; it
-leaves pictures in the folder that `--output` names, `results` beside it if none. With names
+Every script is a module, `python -m reproductions.wilson_2023.boundary` in the repository's root.
+It prints lines `claim: ... | ours: ... | same: ...`, and whatever else it has to show, and leaves
+pictures in the folder that `--output` names, `results` beside it if none. With names
 (`wilson_2023`, `tiao_2023/features/filon.py`) only those run, and the others keep their results;
 `--quick` runs small versions, whose results are printed but not written down.
 """
@@ -18,6 +19,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
 JSON, MARKDOWN = HERE / "results.json", HERE / "RESULTS.md"
 
 
@@ -31,11 +33,17 @@ def _name(script: Path) -> str:
     return script.relative_to(HERE).as_posix()
 
 
+def command(script: Path, arguments: list[str]) -> list[str]:
+    """What runs a script, in the repository's root."""
+    module = ".".join(script.relative_to(ROOT).with_suffix("").parts)
+    return [sys.executable, "-m", module, *arguments]
+
+
 def run(script: Path, arguments: list[str]) -> tuple[str, float]:
     """What a script prints, and its seconds; its errors end the run."""
     start = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, str(script), *arguments], stdout=subprocess.PIPE, text=True, check=True
+        command(script, arguments), cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True
     )
     return done.stdout, time.perf_counter() - start
 

@@ -1,10 +1,9 @@
 """Every reproduction runs in its small version, says what it claims, and leaves a picture."""
 
 import subprocess
-import sys
 
 import pytest
-from reproductions.run import HERE, claims, scripts
+from reproductions.run import HERE, ROOT, claims, command, scripts
 
 NAMES = [script.relative_to(HERE).as_posix() for script in scripts([])]
 
@@ -17,8 +16,8 @@ def test_reading_claims():
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_quick_version(name, tmp_path):
-    command = [sys.executable, str(HERE / name), "--quick", "--output", str(tmp_path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    module = command(HERE / name, ["--quick", "--output", str(tmp_path)])
+    done = subprocess.run(module, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = claims(done.stdout)
     assert found, done.stdout

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from bench.figures import Figure, median
+from bench.harness.figures import Figure, median
+from bench.harness.session import Session
 from bench.measures.regret import BUDGET
-from bench.objectives import OBJECTIVES
-from bench.session import LEADLINE_REGRET, Session
+from bench.problems.objectives import OBJECTIVES
+from bench.sides import libraries
 
 TITLE = "Acquisition functions side by side"
 WHAT = """Medians over 5 seeds of the regret after 60 calls, of which 10 are a design, by what
 chooses the calls; compared with log-EI. With noise of 10% of the range it is the true value at the
 answer."""
+
+LEADLINE = libraries.LEADLINE.on("regret")
 
 METHODS = ("pi", "ucb", "emax", "kg", "two_step", "mes", "jes", "thompson")
 CASES = (("branin", 0.0), ("hartmann6", 0.0), ("ackley5", 0.0), ("hartmann6", 0.1))
@@ -34,6 +37,4 @@ def run(session: Session) -> list[Figure]:
 
 def _median(session: Session, name: str, noise: float, method: str) -> float:
     how = {"name": name, "noise": noise, "budget": BUDGET, "method": method}
-    return median(
-        [session.ask(LEADLINE_REGRET, "regret", seed=s, **how) for s in range(SEEDS)], "regret"
-    )
+    return median([session.ask(LEADLINE, "regret", seed=s, **how) for s in range(SEEDS)], "regret")

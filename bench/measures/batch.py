@@ -6,8 +6,9 @@ import statistics
 
 import numpy as np
 
-from bench.figures import Figure, faster, median
-from bench.session import BOTORCH_BATCH, LEADLINE_BATCH, Session
+from bench.harness.figures import Figure, faster, median
+from bench.harness.session import Session
+from bench.sides import libraries
 
 TITLE = "Batches: several points at once"
 WHAT = """Asks: Hartmann-6 at 50 uniform inputs with 1% noise, the same for both sides; a fit from
@@ -16,6 +17,9 @@ restarts from 512 raw samples; greedy is its `sequential=True`. Ours: `Minimize.
 from 512 candidates for each point. Worth: draws of a process in 4 dimensions at 20 uniform inputs,
 whose hyper-parameters both sides are given; the expected improvement of 8 points by the same
 16 384 draws for both, as a part of BoTorch's, median over seeds."""
+
+LEADLINE = libraries.LEADLINE.on("batch")
+BOTORCH = libraries.BOTORCH.on("batch")
 
 ROWS, SIZES, REPEATS, BAR = 50, (4, 8), 5, 10
 DIM, KNOWN, Q, SEEDS, LEAST = 4, 20, 8, 6, 0.98
@@ -30,7 +34,7 @@ def run(session: Session) -> list[Figure]:
         theirs, ours = {}, {}
         for kind, sequential in KINDS.items():
             asked = {"n": ROWS, "q": q}
-            sides = ((LEADLINE_BATCH, {"batch": kind}), (BOTORCH_BATCH, {"sequential": sequential}))
+            sides = ((LEADLINE, {"batch": kind}), (BOTORCH, {"sequential": sequential}))
             times: dict[str, list] = {"Leadline": [], "BoTorch": []}
             for side, how in sides:
                 session.ask(side, "ask", seed=1000, **asked, **how)
@@ -55,13 +59,10 @@ def _worth(session: Session) -> list[Figure]:
         process = _process(seed)
         for kind, sequential in KINDS.items():
             how = {**process, "q": Q, "sequential": sequential, "seed": seed}
-            sets = [
-                session.ask(side, "batch", **how)["points"]
-                for side in (LEADLINE_BATCH, BOTORCH_BATCH)
+            sets = [session.ask(side, "batch", **how)["points"] for side in (LEADLINE, BOTORCH)]
+            ours, theirs = session.ask(LEADLINE, "worth", **process, points=sets, seed=seed + 1)[
+                "worth"
             ]
-            ours, theirs = session.ask(
-                LEADLINE_BATCH, "worth", **process, points=sets, seed=seed + 1
-            )["worth"]
             found[kind].append(ours / theirs)
     return [
         Figure(

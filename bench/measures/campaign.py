@@ -8,10 +8,11 @@ import contextlib
 import tempfile
 from pathlib import Path
 
-from bench.figures import Figure, duration, median
+from bench.harness.figures import Figure, duration, median
+from bench.harness.processes import Worker
+from bench.harness.session import Session
 from bench.kills import survive
-from bench.processes import Worker
-from bench.session import LEADLINE_CAMPAIGN, Session
+from bench.sides import libraries
 
 TITLE = "Campaigns: overhead, a shared journal, kills"
 WHAT = """Overhead: a sequential run of a function that costs nothing, without the time of its asks;
@@ -19,6 +20,8 @@ with a journal every trial is on disk before its call and again with its value. 
 processes with four worker threads each on one SQLite file, random points. Kills: SIGKILL at random
 moments of a sequential campaign that is started again each time; then its trials are compared with
 those of a campaign that was left alone."""
+
+LEADLINE = libraries.LEADLINE.on("campaign")
 
 TRIALS, REPEATS = 300, 5
 PROCESSES, WORKERS, BUDGET = 2, 4, 600
@@ -35,8 +38,7 @@ def _overheads(session: Session) -> list[Figure]:
     for journal in (False, True):
         arguments = {"trials": TRIALS, "journal": journal}
         found = [
-            session.ask(LEADLINE_CAMPAIGN, "overhead", seed=seed, **arguments)
-            for seed in range(REPEATS + 1)
+            session.ask(LEADLINE, "overhead", seed=seed, **arguments) for seed in range(REPEATS + 1)
         ]
         seconds = median(found[1:])
         case = f"overhead per trial, {'with a journal' if journal else 'in memory'}"
@@ -48,7 +50,7 @@ def _shared() -> list[Figure]:
     """Two processes on one journal: how fast, and whether anything was lost or done twice."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        side = LEADLINE_CAMPAIGN
+        side = LEADLINE
         processes = [
             stack.enter_context(Worker(side.environment, side.module)) for _ in range(PROCESSES)
         ]

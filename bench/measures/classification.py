@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from bench.figures import Figure, duration, faster, median
-from bench.session import LEADLINE_CLASSIFICATION, SKLEARN_BORE, Session
+from bench.harness.figures import Figure, duration, faster, median
+from bench.harness.session import Session
+from bench.sides import libraries
 
 TITLE = "Asks by classification, warm: BORE and LFBO in 6 dimensions"
 WHAT = """Hartmann-6 at uniform inputs with 1% noise; an earlier ask knew all but a hundredth of the
 rows, so networks go on from there. scikit-learn and SciPy: an ensemble of four `MLPClassifier`
 trained for as many steps, and the best of 256 draws around the best tenth, as ours; and one network
 climbed by `L-BFGS-B` from three starts, as Tiao (2023) has it. All take turns."""
+
+LEADLINE = libraries.LEADLINE.on("classification")
+SKLEARN = libraries.SKLEARN.on("classification")
 
 ROWS, MANY, VERY_MANY = 200, 1000, 10_000
 OURS = (
@@ -28,16 +32,13 @@ BAR, GP_BAR, GROWTH = 10, 5, 1.5
 def run(session: Session) -> list[Figure]:
     """Compare with scikit-learn, with our process, and with more rows."""
     requests = {
-        f"{method} {n}": (LEADLINE_CLASSIFICATION, "ask", {"method": method, "n": n})
-        for method, n in OURS
+        f"{method} {n}": (LEADLINE, "ask", {"method": method, "n": n}) for method, n in OURS
     }
-    requests |= {
-        search: (SKLEARN_BORE, "ask", {"search": search, "n": ROWS}) for search in SEARCHES
-    }
+    requests |= {search: (SKLEARN, "ask", {"search": search, "n": ROWS}) for search in SEARCHES}
     times = {name: median(found) for name, found in session.turns(requests, REPEATS).items()}
     few = times[f"BORE {ROWS}"]
     figures = [
-        faster(f"BORE, {ROWS} rows, {search}", few, SKLEARN_BORE.name, times[search], BAR)
+        faster(f"BORE, {ROWS} rows, {search}", few, SKLEARN.name, times[search], BAR)
         for search in SEARCHES
     ]
     process = times[f"GP {MANY}"]

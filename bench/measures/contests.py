@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import statistics
 
-from bench.contests import CONTESTS
-from bench.figures import Figure
-from bench.session import LEADLINE_CONTESTS, OPTUNA_CONTESTS, Session
+from bench.harness.figures import Figure
+from bench.harness.session import Session
+from bench.problems.contests import CONTESTS
+from bench.sides import libraries
 
 TITLE = "Contests: BORE, LFBO and TPE against Optuna's TPE and random search"
 WHAT = """Median regret of 20 seeds: Branin (10 + 50 calls), Hartmann-6 (20 + 80), a table like
@@ -15,21 +16,24 @@ diabetes data), 10 + 90 calls each, and Rosenbrock's function in 12 dimensions (
 Optuna's have their defaults. BORE and LFBO have to be below Optuna's TPE on four of five and below
 random search on all, our TPE has to be within 1.5 times Optuna's."""
 
+LEADLINE = libraries.LEADLINE.on("contests")
+OPTUNA = libraries.OPTUNA.on("contests")
+
 SEEDS, WITHIN, ENOUGH = 20, 1.5, 4
 OURS = ("BORE", "LFBO", "TPE")
 
 
 def run(session: Session) -> list[Figure]:
     """Regrets of all on every problem."""
-    session.ask(LEADLINE_CONTESTS, "tables")
+    session.ask(LEADLINE, "tables")
     figures, regrets = [], {}
     for name in CONTESTS:
         found = {
-            sampler: _median(session, OPTUNA_CONTESTS, name, sampler=sampler)
+            sampler: _median(session, OPTUNA, name, sampler=sampler)
             for sampler in ("tpe", "random")
         }
         for method in OURS:
-            found[method] = _median(session, LEADLINE_CONTESTS, name, method=method)
+            found[method] = _median(session, LEADLINE, name, method=method)
             figures.append(_figure(f"{name}, {method}", found[method], found))
         regrets[name] = found
     for method in ("BORE", "LFBO"):

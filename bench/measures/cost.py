@@ -6,13 +6,16 @@ import statistics
 
 import numpy as np
 
-from bench.figures import Figure, duration
-from bench.session import LEADLINE_COST, Session
+from bench.harness.figures import Figure, duration
+from bench.harness.session import Session
+from bench.sides import libraries
 
 TITLE = "How cost grows with rows"
 WHAT = """Exponents by least squares of log time on log rows, from 500 to 4000 rows. An evaluation
 of the objective of `fit` (value and gradient) should grow no faster than the cube, an update by one
 row no faster than the square."""
+
+LEADLINE = libraries.LEADLINE.on("cost")
 
 SIZES = {500: 15, 1000: 9, 2000: 5, 4000: 3}
 # An exponent is a fit to noisy times: a tenth above the power itself.
@@ -25,7 +28,7 @@ def run(session: Session) -> list[Figure]:
     figures = []
     for task, (case, bar) in cases.items():
         times = {
-            n: statistics.median(session.ask(LEADLINE_COST, task, n=n, repeats=repeats)["seconds"])
+            n: statistics.median(session.ask(LEADLINE, task, n=n, repeats=repeats)["seconds"])
             for n, repeats in SIZES.items()
         }
         exponent = float(np.polyfit(np.log(list(times)), np.log(list(times.values())), 1)[0])

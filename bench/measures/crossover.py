@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import statistics
 
-from bench.figures import Figure, duration, median
-from bench.session import LEADLINE_CLASSIFICATION, LEADLINE_CONTESTS, Session
+from bench.harness.figures import Figure, duration, median
+from bench.harness.session import Session
+from bench.sides import libraries
 
 TITLE = "GP, BORE, LFBO or TPE: asks as calls grow, and regrets as dimensions do"
 WHAT = """Times: one ask after so many values of Hartmann-6, warm. Regrets: medians of 5 seeds, of
 20 + 80 calls of Rosenbrock's function on [-5, 10]^d, as a part of that of the Gaussian process; and
 medians of 3 seeds of as many calls as fit into half a minute, if a call takes no time."""
+
+CLASSIFICATION = libraries.LEADLINE.on("classification")
+CONTESTS = libraries.LEADLINE.on("contests")
 
 ROWS = {"GP": (100, 1000), "BORE": (100, 1000, 10_000), "TPE": (100, 1000, 10_000)}
 REPEATS = 3
@@ -24,8 +28,8 @@ def run(session: Session) -> list[Figure]:
     figures = []
     for method, rows in ROWS.items():
         for n in rows:
-            found = session.compare([LEADLINE_CLASSIFICATION], "ask", REPEATS, method=method, n=n)
-            seconds = median(found[LEADLINE_CLASSIFICATION.name])
+            found = session.compare([CLASSIFICATION], "ask", REPEATS, method=method, n=n)
+            seconds = median(found[CLASSIFICATION.name])
             figures.append(
                 Figure(f"{method}, {n} calls", duration(seconds), "", "", 1e3 * seconds, "ms")
             )
@@ -47,7 +51,7 @@ def run(session: Session) -> list[Figure]:
 
 
 def _answers(session: Session, task: str, seeds: int, **arguments) -> list[dict]:
-    return [session.ask(LEADLINE_CONTESTS, task, seed=seed, **arguments) for seed in range(seeds)]
+    return [session.ask(CONTESTS, task, seed=seed, **arguments) for seed in range(seeds)]
 
 
 def _beside_the_process(where: str, found: dict[str, list[dict]]) -> list[Figure]:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from bench.figures import Figure, faster, median
-from bench.session import BOTORCH_PATHS, LEADLINE_PATHS, Session
+from bench.harness.figures import Figure, faster, median
+from bench.harness.session import Session
+from bench.sides import libraries
 
 TITLE = "Function draws, warm"
 WHAT = """Draw functions from a posterior on Hartmann-6 data (Matern-5/2 with given
 hyper-parameters) with 1024 features, and evaluate them; "and gradient" adds the gradient of their
 sum at every point. BoTorch: `draw_matheron_paths`."""
+
+LEADLINE = libraries.LEADLINE.on("paths")
+BOTORCH = libraries.BOTORCH.on("paths")
 
 NOISE, FEATURES, REPEATS = 1e-3, 1024, 3
 # Rows, points, draws, the bar, repeats inside a turn.
@@ -21,7 +25,7 @@ def run(session: Session) -> list[Figure]:
     for n, m, draws, bar, times in (LARGE, SMALL):
         for gradient in (False, True):
             found = session.compare(
-                [LEADLINE_PATHS, BOTORCH_PATHS],
+                [LEADLINE, BOTORCH],
                 "draw",
                 REPEATS,
                 n=n,

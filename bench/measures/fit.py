@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from bench.figures import Figure, faster, median
-from bench.session import BOTORCH, GPJAX, LEADLINE, Session
+from bench.harness.figures import Figure, faster, median
+from bench.harness.session import Session
+from bench.sides import libraries
 
 TITLE = "Fit and predict at 1000 points, warm"
 WHAT = """Hartmann-6 at uniform inputs with 1% noise; every repeat has data of its own, the same for
@@ -11,6 +12,10 @@ all sides. Defaults on all sides: BoTorch's `SingleTaskGP` with `fit_gpytorch_ml
 normalized and targets standardized; GPJax's `fit_scipy`. Squared exponential kernel with one length
 scale per input, unless the case says Matérn. The note gives the mean log density of 1000 held-out
 targets, to show that time is not bought with quality."""
+
+LEADLINE = libraries.LEADLINE.on("fit")
+BOTORCH = libraries.BOTORCH.on("fit")
+GPJAX = libraries.GPJAX.on("fit")
 
 # rows: repeats, bar against BoTorch, bar against GPJax (None: not measured)
 SIZES = {20: (7, 15, 10), 50: (7, 15, 10), 100: (7, 10, 10), 500: (5, 3, 10), 1000: (3, 2, None)}

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import tempfile
 
-from bench.figures import Figure, faster, median
-from bench.session import BOTORCH, LEADLINE, Session, check_same_data
+from bench.harness.figures import Figure, faster, median
+from bench.harness.session import Session, check_same_data
+from bench.sides import libraries
 
 TITLE = "Growing data: a fit at each of 10 to 200 rows"
 WHAT = """Hartmann-6, 191 fits in one process; importing is not counted. Cold: a new process and an
@@ -13,6 +14,9 @@ empty compilation cache. Filled: a new process with the cache that the cold one 
 starts from scratch on both sides; in the last case ours starts where its last fit ended. Rows are
 padded to 64, 128 and 256, so that only the first fit in each of these should compile
 anything."""
+
+LEADLINE = libraries.LEADLINE.on("fit")
+BOTORCH = libraries.BOTORCH.on("fit")
 
 FIRST, LAST, REPEATS = 10, 200, 3
 BUCKETS = (64, 128, 256)

@@ -7,9 +7,9 @@ import subprocess
 import sys
 import time
 
-from bench.figures import Figure, duration
-from bench.processes import clean_environment
-from bench.session import Session
+from bench.harness.figures import Figure, duration
+from bench.harness.processes import clean_environment
+from bench.harness.session import Session
 
 TITLE = "Import"
 WHAT = """`import leadline` against `import jax`, each in a new process, in turns. Names are loaded

@@ -5,8 +5,9 @@ from __future__ import annotations
 import itertools
 import math
 
-from bench.figures import Figure, duration
-from bench.session import LEADLINE_PATHS, Session
+from bench.harness.figures import Figure, duration
+from bench.harness.session import Session
+from bench.sides import libraries
 
 TITLE = "Function draws at many points"
 WHAT = """16 draws from a posterior of 100 rows in 6 dimensions with 1024 features, evaluated at 1e3
@@ -14,15 +15,15 @@ to 1e6 points, each in a new process. The exponent is the slope of log time agai
 memory is the growth of the process's peak beyond the answer itself (twice: pieces, and the
 whole)."""
 
+LEADLINE = libraries.LEADLINE.on("paths")
+
 POINTS, DRAWS = (1_000, 10_000, 100_000, 1_000_000), 16
 
 
 def run(session: Session) -> list[Figure]:
     """One process for each number of points."""
     found = {
-        m: session.fresh(
-            LEADLINE_PATHS, "long_query", n=100, m=m, draws=DRAWS, features=1024, repeats=3
-        )
+        m: session.fresh(LEADLINE, "long_query", n=100, m=m, draws=DRAWS, features=1024, repeats=3)
         for m in POINTS
     }
     figures = []

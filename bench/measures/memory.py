@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from bench.figures import Figure, duration
-from bench.session import LEADLINE_COST, Session
+from bench.harness.figures import Figure, duration
+from bench.harness.session import Session
+from bench.sides import libraries
 
 TITLE = "Memory: condition on 5000 rows and predict at 100 000"
 WHAT = """Growth of the largest resident size of a process over that after a small fit, in units of
 the 5000 x 5000 matrix (200 MB)."""
+
+LEADLINE = libraries.LEADLINE.on("cost")
 
 ROWS, QUERIES = 5000, 100_000
 
 
 def run(session: Session) -> list[Figure]:
     """Measure in a new process."""
-    answer = session.fresh(LEADLINE_COST, "memory", n=ROWS, queries=QUERIES)
+    answer = session.fresh(LEADLINE, "memory", n=ROWS, queries=QUERIES)
     if not answer["finite"]:
         raise ArithmeticError("a predicted variance is not finite")
     matrix = 8 * ROWS**2

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bench import problems
-from bench.figures import Figure
-from bench.session import BOTORCH, LEADLINE, SKLEARN, Session, check_same_data
+from bench.harness.figures import Figure
+from bench.harness.session import Session, check_same_data
+from bench.problems import datasets
+from bench.sides import libraries
 
 TITLE = "Quality of the fit"
 WHAT = """Regression sets (at most 300 training and 500 held-out rows) and noisy test functions,
@@ -13,20 +14,24 @@ standardized. Evidence: maximum likelihood with mean zero, against scikit-learn'
 priors, mean log density per held-out row, against BoTorch's defaults; never worse by more than
 0.02."""
 
+LEADLINE = libraries.LEADLINE.on("fit")
+BOTORCH = libraries.BOTORCH.on("fit")
+SKLEARN = libraries.SKLEARN.on("fit")
+
 EVIDENCE_BAR = -0.1
 DENSITY_BAR = -0.02
 
 
 def run(session: Session) -> list[Figure]:
     """Compare on every data set."""
-    if problems.data_folder() is None:
+    if datasets.data_folder() is None:
         print("  regression sets skipped: LEADLINE_DATA names no folder with a folder uci/")
     figures = []
-    for name in problems.quality_names():
+    for name in datasets.quality_names():
         figures.append(
             _difference(session, SKLEARN, "log_evidence", name, "evidence", EVIDENCE_BAR)
         )
-    for name in problems.quality_names():
+    for name in datasets.quality_names():
         figures.append(_difference(session, BOTORCH, "log_density", name, "density", DENSITY_BAR))
     return figures
 

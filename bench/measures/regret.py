@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from bench.figures import Figure, median
-from bench.objectives import CONSTRAINED, FLOOR, OBJECTIVES, Objective
-from bench.session import BOTORCH_REGRET, LEADLINE_REGRET, OPTUNA_REGRET, Session
+from bench.harness.figures import Figure, median
+from bench.harness.session import Session
+from bench.problems.objectives import CONSTRAINED, FLOOR, OBJECTIVES, Objective
+from bench.sides import libraries
 
 TITLE = "Regret after 60 calls, of which 10 are a design"
 WHAT = """Medians over seeds: 20 of ours, 5 of each peer. Regrets below 1e-4 of a function's range
@@ -14,6 +15,10 @@ the call that each side recommends. With constraints: the best call that is allo
 posterior mean at the calls; with constraints the constrained form); Optuna: `GPSampler` and
 `TPESampler`; all with their defaults. `training` is a made-up loss of two real, two whole and one
 categorical setting; BoTorch is left out there, where its search takes ten minutes a run."""
+
+LEADLINE = libraries.LEADLINE.on("regret")
+BOTORCH = libraries.BOTORCH.on("regret")
+OPTUNA = libraries.OPTUNA.on("regret")
 
 BUDGET, OURS, THEIRS = 60, 20, 5
 NOISES = (0.01, 0.1)
@@ -48,14 +53,12 @@ def _figure(case, objective: Objective, ours, peer, theirs, bar, note="") -> Fig
 def _without_noise(session: Session) -> list[Figure]:
     figures, good = [], 0
     for name, objective in OBJECTIVES.items():
-        ours = _median(session, LEADLINE_REGRET, "regret", OURS, name=name, noise=0.0)
+        ours = _median(session, LEADLINE, "regret", OURS, name=name, noise=0.0)
         peers = {}
         if not objective.choices:
-            peers["BoTorch"] = _median(
-                session, BOTORCH_REGRET, "regret", THEIRS, name=name, noise=0.0
-            )
+            peers["BoTorch"] = _median(session, BOTORCH, "regret", THEIRS, name=name, noise=0.0)
         peers["Optuna GP"], tpe = (
-            _median(session, OPTUNA_REGRET, "regret", THEIRS, name=name, sampler=sampler)
+            _median(session, OPTUNA, "regret", THEIRS, name=name, sampler=sampler)
             for sampler in ("gp", "tpe")
         )
         peer = min(peers, key=lambda side: peers[side])
@@ -76,8 +79,8 @@ def _with_noise(session: Session, noise: float) -> list[Figure]:
     for name, objective in OBJECTIVES.items():
         if objective.choices:
             continue
-        ours = _median(session, LEADLINE_REGRET, "regret", OURS, name=name, noise=noise)
-        theirs = _median(session, BOTORCH_REGRET, "regret", THEIRS, name=name, noise=noise)
+        ours = _median(session, LEADLINE, "regret", OURS, name=name, noise=noise)
+        theirs = _median(session, BOTORCH, "regret", THEIRS, name=name, noise=noise)
         case = f"{name}, noise {noise:.0%}"
         figures.append(_figure(case, objective, ours, "BoTorch", theirs, None))
         good += figures[-1].value <= 1.0
@@ -88,8 +91,8 @@ def _with_noise(session: Session, noise: float) -> list[Figure]:
 def _with_constraints(session: Session) -> list[Figure]:
     figures = []
     for name, objective in CONSTRAINED.items():
-        ours = _median(session, LEADLINE_REGRET, "constrained_regret", OURS, name=name)
-        theirs = _median(session, BOTORCH_REGRET, "constrained_regret", THEIRS, name=name)
+        ours = _median(session, LEADLINE, "constrained_regret", OURS, name=name)
+        theirs = _median(session, BOTORCH, "constrained_regret", THEIRS, name=name)
         figures.append(_figure(f"{name}, constrained", objective, ours, "BoTorch", theirs, 1.0))
     return figures
 

@@ -5,14 +5,19 @@ from __future__ import annotations
 import statistics
 import tempfile
 
-from bench.figures import Figure, duration, faster, median
-from bench.session import BOTORCH_MINIMIZE, LEADLINE_MINIMIZE, OPTUNA, Session
+from bench.harness.figures import Figure, duration, faster, median
+from bench.harness.session import Session
+from bench.sides import libraries
 
 TITLE = "A run of 60 calls in a new process"
 WHAT = """10 calls of a Sobol design, then 50 asks with a fit and a search each; the functions cost
 nothing. From the start of the process to its answer. Empty: nothing compiled before. Filled: with
 the compilation cache of an earlier process. The note gives the regrets of these runs (one seed): to
 show that time is not bought with quality, not to compare methods."""
+
+LEADLINE = libraries.LEADLINE.on("minimize")
+BOTORCH = libraries.BOTORCH.on("minimize")
+OPTUNA = libraries.OPTUNA.on("minimize")
 
 BUDGET, REPEATS = 60, 3
 # Bars with an empty and with a filled cache, against BoTorch and against Optuna.
@@ -36,12 +41,12 @@ def run(session: Session) -> list[Figure]:
         cold, filled, botorch, optuna = [], [], [], []
         for turn in range(REPEATS):
             with tempfile.TemporaryDirectory() as programs:
-                cold.append(session.fresh(LEADLINE_MINIMIZE, "minimize", programs, **arguments))
-                filled.append(session.fresh(LEADLINE_MINIMIZE, "minimize", programs, **arguments))
+                cold.append(session.fresh(LEADLINE, "minimize", programs, **arguments))
+                filled.append(session.fresh(LEADLINE, "minimize", programs, **arguments))
             theirs = {"turn": turn, **arguments}
-            botorch.append(session.fresh(BOTORCH_MINIMIZE, "minimize", **theirs))
+            botorch.append(session.fresh(BOTORCH, "minimize", **theirs))
             optuna.append(session.fresh(OPTUNA, "minimize", **theirs))
-        sides = ((BOTORCH_MINIMIZE.name, botorch), (OPTUNA.name, optuna))
+        sides = ((BOTORCH.name, botorch), (OPTUNA.name, optuna))
         for (peer, answers), (cold_bar, filled_bar) in zip(sides, bars, strict=True):
             note = f"regret {median(cold, 'regret'):.2g}, theirs {median(answers, 'regret'):.2g}"
             for case, ours, bar in (("empty", cold, cold_bar), ("filled", filled, filled_bar)):
@@ -57,7 +62,7 @@ def _slow_calls(session: Session) -> Figure:
     for _ in range(REPEATS):
         with tempfile.TemporaryDirectory() as programs:
             for case in beyond:
-                answer = session.fresh(LEADLINE_MINIMIZE, "minimize", programs, **arguments)
+                answer = session.fresh(LEADLINE, "minimize", programs, **arguments)
                 beyond[case].append(answer["process_seconds"] - BUDGET * SLOW)
     empty, filled = (statistics.median(found) for found in beyond.values())
     return Figure(
@@ -78,7 +83,7 @@ def _compilations(session: Session) -> Figure:
     When is not the same from run to run, since programs for more rows are made ahead.
     """
     with tempfile.TemporaryDirectory() as programs:
-        answer = session.fresh(LEADLINE_MINIMIZE, "compiled", programs, asks=ASKS)
+        answer = session.fresh(LEADLINE, "compiled", programs, asks=ASKS)
     names = [name for found in answer["compiled"].values() for name in found]
     most = max(names.count(name) for name in names)
     repeated = sorted({name for name in names if names.count(name) > len(BUCKETS)})

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import tempfile
 
-from bench.figures import Figure, faster, median
-from bench.session import BOTORCH, GPJAX, LEADLINE, Session
+from bench.harness.figures import Figure, faster, median
+from bench.harness.session import Session
+from bench.sides import libraries
 
 TITLE = "Cold start: import, fit 50 rows, predict, in a new process"
 WHAT = """From the start of the process to its answer. Empty: nothing compiled before. Filled: the
 compilation cache of an earlier process is there, as it is from a user's second run on."""
+
+LEADLINE = libraries.LEADLINE.on("fit")
+BOTORCH = libraries.BOTORCH.on("fit")
+GPJAX = libraries.GPJAX.on("fit")
 
 ROWS, REPEATS = 50, 5
 

@@ -6,9 +6,10 @@ import dataclasses
 
 import numpy as np
 
-from bench.figures import Figure, duration, median
-from bench.landscapes import ROWS, landscapes
-from bench.session import LEADLINE_STUCK, Session
+from bench.harness.figures import Figure, duration, median
+from bench.harness.session import Session
+from bench.problems.landscapes import ROWS, landscapes
+from bench.sides import libraries
 
 TITLE = "Fits that get stuck"
 WHAT = """Rough and smooth test functions and draws of processes, 2 to 8 inputs, 30, 100 and 200
@@ -17,6 +18,8 @@ plus log prior of 30 full searches on all rows, or of one that starts where the 
 priors for Matérn-5/2 and squared exponential kernels; the partly additive kernel is fitted as
 `Minimize` fits it. A fit is stuck if it ends more than half a nat below the best. Going on: the
 fit starts from the hyper-parameters of the first half of the rows."""
+
+LEADLINE = libraries.LEADLINE.on("stuck")
 
 KERNELS = ("matern52", "rbf", "partly additive")
 STUCK = 0.5
@@ -27,7 +30,7 @@ def run(session: Session) -> list[Figure]:
     """Every data set with every kernel."""
     answers = {
         (kernel, landscape): session.ask(
-            LEADLINE_STUCK, "shortfall", kernel=kernel, **dataclasses.asdict(landscape)
+            LEADLINE, "shortfall", kernel=kernel, **dataclasses.asdict(landscape)
         )
         for landscape in landscapes(seed=0)
         for kernel in KERNELS

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from bench.figures import Figure, duration
-from bench.session import LEADLINE_DYNAMICS, Session
+from bench.harness.figures import Figure, duration
+from bench.harness.session import Session
+from bench.sides import libraries
 
 TITLE = "1000 trajectories of FitzHugh-Nagumo, 1000 steps"
 WHAT = """Two sparse processes (256 transitions, 32 inducing points) learn the neuron's increments.
@@ -13,6 +14,8 @@ Pathwise: each trajectory follows one function draw (1024 features). Iterative: 
 drawn one after the other given all before them, which is exact, and ours as well. Its time is
 measured up to 400 steps and extrapolated with the cube of the number of steps, from the largest
 (the slope is shown); the law of both is compared at 25, 50, 75 and 100 steps."""
+
+LEADLINE = libraries.LEADLINE.on("dynamics")
 
 TRAJECTORIES, STEPS = 1000, 1000
 MEASURED, FEW = (100, 200, 400), 20
@@ -22,17 +25,15 @@ COMPARED, DRAWS = 100, 1000
 def run(session: Session) -> list[Figure]:
     """Time, extrapolate, and compare laws."""
     ask = session.ask
-    paths = ask(
-        LEADLINE_DYNAMICS, "simulate", sampler="pathwise", n=TRAJECTORIES, steps=STEPS, seed=0
-    )
+    paths = ask(LEADLINE, "simulate", sampler="pathwise", n=TRAJECTORIES, steps=STEPS, seed=0)
     iterative = [
-        ask(LEADLINE_DYNAMICS, "simulate", sampler="iterative", n=FEW, steps=t, seed=0)["seconds"]
+        ask(LEADLINE, "simulate", sampler="iterative", n=FEW, steps=t, seed=0)["seconds"]
         for t in MEASURED
     ]
     exponent = float(np.polyfit(np.log(MEASURED), np.log(iterative), 1)[0])
     whole = iterative[-1] * TRAJECTORIES / FEW * (STEPS / MEASURED[-1]) ** 3
     found = {
-        name: ask(LEADLINE_DYNAMICS, "moments", sampler=name, n=DRAWS, steps=COMPARED, seed=seed)
+        name: ask(LEADLINE, "moments", sampler=name, n=DRAWS, steps=COMPARED, seed=seed)
         for name, seed in (("pathwise", 1), ("iterative", 2))
     }
     ours, exact = ({k: np.array(v) for k, v in found[s].items()} for s in ("pathwise", "iterative"))

@@ -1,7 +1,8 @@
 """Contests of optimizers: problems, contestants, regrets, and tables and pictures of them.
 
 The problems of Tiao (2023, section 5.5) need tables of trained networks and other people's
-simulators. What stands in for them are two tables (`bench.tabular`) and lap times (`_racing`).
+simulators. What stands in for them are two tables (`bench.problems.tables`) and lap times
+(`_racing`).
 
 Regret is how far the best value so far is above the lowest value.
 """
@@ -9,7 +10,6 @@ Regret is how far the best value so far is above the lowest value.
 from __future__ import annotations
 
 import dataclasses
-import sys
 import time
 from collections.abc import Callable
 from functools import partial
@@ -22,16 +22,13 @@ import numpy as np
 mpl.use("Agg")
 
 import matplotlib.pyplot as plt
+from bench.problems.functions import FUNCTIONS
+from bench.problems.functions import LOWEST as LOWEST_OF_FUNCTIONS
+from bench.problems.tables import table, train_networks
 
 import leadline as ll
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-
-from _baselines import differential_evolution, regularized_evolution
-from _racing import LOWEST, RacingLine
-from bench.problems import FUNCTIONS
-from bench.problems import LOWEST as LOWEST_OF_FUNCTIONS
-from bench.tabular import table, train_networks
+from reproductions.tiao_2023._baselines import differential_evolution, regularized_evolution
+from reproductions.tiao_2023._racing import LOWEST, RacingLine
 
 Contestant = Callable[["Problem", int, int], np.ndarray]
 # The part of good calls in all experiments of Tiao (2023).

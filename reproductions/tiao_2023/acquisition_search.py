@@ -13,7 +13,7 @@ Leadline's search "nearby" compares draws around the best calls only.
 
 There are 10 calls that fill the space, and 60 or 100 calls in all.
 
-Run it as `python reproductions/tiao_2023/acquisition_search.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.tiao_2023.acquisition_search [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,10 @@ from typing import NamedTuple
 
 import matplotlib.pyplot as plt
 import numpy as np
-from _contests import (
+
+import leadline as ll
+from reproductions._script import claim, options
+from reproductions.tiao_2023._contests import (
     GAMMA,
     Problem,
     Results,
@@ -32,9 +35,6 @@ from _contests import (
     has_boosting,
     tabular,
 )
-from _script import claim, options
-
-import leadline as ll
 
 INITIAL = 10
 BUDGETS = (50, 100, 200, 500)

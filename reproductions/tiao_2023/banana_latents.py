@@ -18,12 +18,11 @@ posterior for each held-out digit and as many samples of the prior, whose root i
 sets of samples is what chance makes it. How well classes are apart is the part of held-out digits
 whose class is that of most of the five nearest latents of training digits.
 
-Run it as `python reproductions/tiao_2023/banana_latents.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.tiao_2023.banana_latents [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from pathlib import Path
 from typing import NamedTuple
@@ -41,6 +40,7 @@ import matplotlib.pyplot as plt
 from scipy.spatial.distance import cdist
 
 import leadline as ll
+from reproductions._script import claim, options
 
 COV = np.array([[1.0, 0.95], [0.95, 1.0]])
 HELD_OUT, SAMPLES, WIDTH = 397, 10_000, 64
@@ -186,37 +186,37 @@ def claims(outcomes: dict[str, list[Outcome]]) -> None:
             f"{order} (SJMVI is the lowest with every seed, AVB below VAE, which minimizes the "
             f"same bound, {inner})"
         )
-    print(
-        "\nclaim: the error of latents is 0.17 for SJMVI, 0.29 for AVB, 0.88 for VAE | ours: "
+    print()
+    claim(
+        "the error of latents is 0.17 for SJMVI, 0.29 for AVB, 0.88 for VAE",
         f"{shown('latent_error')}; SJMVI is the lowest for {lowest} of {runs} seeds, the order of "
-        f"all three is this for {kept} | same: {verdict}"
+        f"all three is this for {kept}",
+        verdict,
     )
     errors = [mean(name, "observed_error") for name in outcomes]
-    print(
-        "claim: the error of observations is 0.04 for all three, no better with SJMVI | ours: "
-        f"{shown('observed_error')} | same: {'yes' if max(errors) < 1.25 * min(errors) else 'no'}"
+    claim(
+        "the error of observations is 0.04 for all three, no better with SJMVI",
+        shown("observed_error"),
+        max(errors) < 1.25 * min(errors),
     )
     chance = np.mean(
         [energy_distance(banana(HELD_OUT, 300 + s), banana(HELD_OUT, 400 + s)) for s in range(20)]
     )
     matched = mean("SJMVI", "distance") < 0.5 * mean("VAE", "distance")
     apart = mean("SJMVI", "accuracy") > 0.5
-    print(
-        "claim: with SJMVI classes of digits are disentangled, and latents closely match the prior "
-        f"known by samples | ours: class from five neighbors {shown('accuracy', 2)}; distance from "
-        f"the prior {shown('distance', 2)}, of samples from samples {chance:.2f} | same: "
-        f"{'yes' if matched and apart else 'partly' if matched or apart else 'no'}"
+    claim(
+        "with SJMVI classes of digits are disentangled, and latents closely match the prior known "
+        "by samples",
+        f"class from five neighbors {shown('accuracy', 2)}; distance from the prior "
+        f"{shown('distance', 2)}, of samples from samples {chance:.2f}",
+        "yes" if matched and apart else "partly" if matched or apart else "no",
     )
 
 
 def main() -> None:
     """Train every method with every seed, compare, and draw."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="one seed and few steps, in seconds")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
-    options = parser.parse_args()
-    options.output.mkdir(parents=True, exist_ok=True)
-    seeds, steps = (1, 300) if options.quick else (10, 4000)
+    given = options(__doc__, quick="one seed and few steps, in seconds")
+    seeds, steps = (1, 300) if given.quick else (10, 4000)
     data, prior = digits(), banana(SAMPLES, 0)
     outcomes: dict[str, list[Outcome]] = {name: [] for name in methods()}
     first = {}
@@ -232,7 +232,7 @@ def main() -> None:
                 f"  {name:6s} seed {seed}{figures}  {time.perf_counter() - start:.0f} s", flush=True
             )
     claims(outcomes)
-    draw_figure(options.output / "banana_latents.png", first, outcomes, data, prior)
+    draw_figure(given.output / "banana_latents.png", first, outcomes, data, prior)
 
 
 if __name__ == "__main__":

@@ -12,12 +12,14 @@ without a name behind them have Leadline's defaults. All begin with 10 calls tha
 evolution and random search begin at random. There are 100 calls and 15 seeds, where the thesis has
 some hundreds and 100; SMAC and BORE with a process are not here.
 
-Run it as `python reproductions/tiao_2023/bore_tables.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.tiao_2023.bore_tables [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
 
-from _contests import (
+import leadline as ll
+from reproductions._script import claim, options, which
+from reproductions.tiao_2023._contests import (
     Contestant,
     Results,
     as_in_the_thesis,
@@ -30,9 +32,6 @@ from _contests import (
     tabular,
     with_defaults,
 )
-from _script import claim, options, which
-
-import leadline as ll
 
 CANDIDATES = 500
 TREES = ("BORE-forest", "BORE-boosting")

@@ -11,7 +11,7 @@ the next call is the same as without it. An isotonic map makes many points equal
 The problem is the racing line of 12 inputs (`_racing.py`). A third of the calls are good, none is
 random, and the log odds are searched by differential evolution with 500 evaluations.
 
-Run it as `python reproductions/tiao_2023/calibration.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.tiao_2023.calibration [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
@@ -19,10 +19,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from _contests import Results, as_in_the_thesis, by, compare, draw, has_boosting, racing
-from _script import claim, options
 
 import leadline as ll
+from reproductions._script import claim, options
+from reproductions.tiao_2023._contests import (
+    Results,
+    as_in_the_thesis,
+    by,
+    compare,
+    draw,
+    has_boosting,
+    racing,
+)
 
 FOLDS, CANDIDATES = 3, 500
 SCIKIT = {"platt": "sigmoid", "isotonic": "isotonic"}

@@ -11,7 +11,7 @@ uniform in [-1, 2]. Its 100 steps are for a network that goes on from the last o
 network begins anew and has 1000, with a small penalty, without which probabilities would be 0 and 1
 only. What fewer steps give is printed.
 
-Run it as `python reproductions/tiao_2023/classification_demo.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.tiao_2023.classification_demo [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from typing import Any, NamedTuple
 import jax
 import matplotlib as mpl
 import numpy as np
-from _script import claim, options
+
+from reproductions._script import claim, options
 
 mpl.use("Agg")
 

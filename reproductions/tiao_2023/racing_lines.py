@@ -11,13 +11,16 @@ random; the network's log odds are climbed along gradients, the forest's by diff
 "BORE" and "LFBO" without a name behind them have Leadline's defaults. All begin with 10 calls that
 fill the space. There are 60 calls and 8 seeds, where the thesis has 100.
 
-Run it as `python reproductions/tiao_2023/racing_lines.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.tiao_2023.racing_lines [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from _contests import (
+
+import leadline as ll
+from reproductions._script import claim, options, which
+from reproductions.tiao_2023._contests import (
     Contestant,
     Results,
     as_in_the_thesis,
@@ -29,9 +32,6 @@ from _contests import (
     racing,
     with_defaults,
 )
-from _script import claim, options, which
-
-import leadline as ll
 
 BORE = ["BORE-MLP", "BORE-forest", "BORE"]
 OTHERS = ["TPE", "differential evolution", "random"]

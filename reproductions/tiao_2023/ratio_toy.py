@@ -4,12 +4,11 @@ The numerator is 0.3 N(2, 1) + 0.7 N(-3, 1/4), the denominator N(0, 4); 1000 row
 of the numerator. Two kernel density estimates with normal reference bandwidths are compared with
 classifiers (a network, a random forest, boosted trees) and with estimates of the ratio itself.
 
-Run it as `python reproductions/tiao_2023/ratio_toy.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.tiao_2023.ratio_toy [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +20,7 @@ mpl.use("Agg")
 import matplotlib.pyplot as plt
 
 import leadline as ll
+from reproductions._script import claim, options
 
 ROWS, SHARE = 1000, 0.25
 GRID = np.linspace(-8.0, 8.0, 1601)
@@ -103,12 +103,6 @@ def verdict(better: list[str]) -> str:
     return f"partly, {names} against the others, whose trees follow single rows"
 
 
-def claim(text: str, ours: str, same: str | bool) -> None:
-    """Print what the thesis says beside what is found."""
-    said = same if isinstance(same, str) else "yes" if same else "no"
-    print(f"claim: {text} | ours: {ours} | same: {said}")
-
-
 def picture(runs: list[dict[str, np.ndarray]], path: Path) -> None:
     """The densities, and a panel for each estimator: one run in full, the others faintly."""
     figure, axes = plt.subplots(2, 4, figsize=(14, 6), layout="constrained")
@@ -145,11 +139,8 @@ def picture(runs: list[dict[str, np.ndarray]], path: Path) -> None:
 
 def main() -> None:
     """Print the table and the claims, and draw the figure."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="three seeds")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
-    options = parser.parse_args()
-    runs = [estimates(seed) for seed in range(3 if options.quick else 20)]
+    given = options(__doc__, quick="three seeds")
+    runs = [estimates(seed) for seed in range(3 if given.quick else 20)]
     modes = {name: np.array([mode(run[name]) for run in runs]) for name in ESTIMATORS}
     errors = {name: np.array([squared_error(run[name]) for run in runs]) for name in ESTIMATORS}
     truth = mode(RELATIVE)
@@ -181,8 +172,7 @@ def main() -> None:
         f"{np.median(errors['MLP']):.3f}, mode at {modes['RuLSIF'].mean():.2f}",
         bool(np.median(errors["RuLSIF"]) < kde),
     )
-    options.output.mkdir(parents=True, exist_ok=True)
-    picture(runs, options.output / "ratio_toy.png")
+    picture(runs, given.output / "ratio_toy.png")
 
 
 if __name__ == "__main__":

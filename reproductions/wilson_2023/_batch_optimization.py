@@ -15,9 +15,7 @@ splits it evenly over its q searches. The thesis gives each search the time of s
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import sys
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -267,22 +265,6 @@ def draw_figure(path: Path, panels: list[Results], styles: dict[str, tuple[str, 
     axes[0, 0].legend(fontsize=8, loc="lower left")
     figure.tight_layout()
     figure.savefig(path, dpi=110)
-
-
-def options(description: str) -> argparse.Namespace:
-    """The command line: `--quick` and `--output`."""
-    parser = argparse.ArgumentParser(description=description.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few and short trials, in seconds")
-    beside = Path(sys.argv[0]).resolve().parent / "results"
-    parser.add_argument("--output", type=Path, default=beside, help="folder of the pictures")
-    found = parser.parse_args()
-    found.output.mkdir(parents=True, exist_ok=True)
-    return found
-
-
-def claim(text: str, ours: str, same: str) -> None:
-    """Print one line of the table of claims; `same` begins with yes, no or partly."""
-    print(f"claim: {text} | ours: {ours} | same: {same}", flush=True)
 
 
 def verdict(gaps: list[Gap], equal: str = "partly") -> str:

@@ -8,7 +8,7 @@ What differs: 2^10 values instead of 2^14, since only ratios are of interest. Da
 128 and 256 rows and multiples of 256, so time grows in steps, and the numbers of data here are
 those at the end of a step.
 
-Run it as `python reproductions/wilson_2023/acquisition_cost.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.wilson_2023.acquisition_cost [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ import equinox as eqx
 import jax
 import matplotlib.pyplot as plt
 import numpy as np
-from _batch_optimization import NOISE, claim, options
 
 import leadline as ll
 from leadline.acquisition import Improvement, MonteCarlo, base_samples
+from reproductions._script import claim, options
+from reproductions.wilson_2023._batch_optimization import NOISE
 
 DIM, DRAWS, PIECE = 6, 128, 128
 REPEATS = 5

@@ -6,12 +6,11 @@ update by the data, their sum (a draw of the posterior), and the posterior's mea
 deviation. The thesis gives no numbers for this figure (order, length scale, eigenfunctions and data
 are unknown). What is compared is its claim: draws keep the boundary condition and meet the data.
 
-Run it as `python reproductions/wilson_2023/boundary.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.wilson_2023.boundary [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -26,6 +25,7 @@ import matplotlib.pyplot as plt
 
 import leadline as ll
 from leadline.paths import BoxModes, RegionModes, RegularGrid, exact_update, prior_draws
+from reproductions._script import claim, options
 
 KERNEL = ll.kernels.Matern52(lengthscale=0.2)
 DRAWS = 32
@@ -102,8 +102,8 @@ def pixels(domain: Domain, width: int) -> tuple[np.ndarray, np.ndarray]:
     return np.linspace(left, right, width), np.linspace(bottom, top, height)
 
 
-def compute(domain: Domain, key: jax.Array, width: int) -> tuple[dict[str, np.ndarray], list[str]]:
-    """The panels of one row, and lines that say how well the claims hold."""
+def compute(domain: Domain, key: jax.Array, width: int) -> dict[str, np.ndarray]:
+    """The panels of one row; prints how well the claims hold."""
     kernel = domain.features.kernel()
     prior = prior_draws(kernel, key, DRAWS, features=domain.features)
     posterior = exact_update(prior, domain.x, domain.y)
@@ -116,20 +116,21 @@ def compute(domain: Domain, key: jax.Array, width: int) -> tuple[dict[str, np.nd
     on_boundary = max(float(np.abs(values[:, :edge]).max()) for values in (before, after))
     residual = float(np.abs(after[:, edge:] - domain.y).max())
     where = f"{DRAWS} draws on the {domain.name}"
-    lines = [
-        line(
-            "every draw is zero on the boundary, before data and after",
-            f"largest value {on_boundary:.1e} ({where})",
-            on_boundary < 1e-10,
-        ),
-        line(
-            "draws of the posterior pass through the data",
-            f"largest residual {residual:.1e} ({where})",
-            residual < 1e-6,
-        ),
+    claim(
+        "every draw is zero on the boundary, before data and after",
+        f"largest value {on_boundary:.1e} ({where})",
+        on_boundary < 1e-10,
+    )
+    claim(
+        "draws of the posterior pass through the data",
+        f"largest residual {residual:.1e} ({where})",
+        residual < 1e-6,
+    )
+    print(
         "control: updates with the kernel of free space break the condition, the largest value on "
         f"the boundary is {float(np.abs(broken[:, :edge]).max()):.2f} ({where})",
-    ]
+        flush=True,
+    )
     columns, rows = pixels(domain, width)
     x = np.stack([a.ravel() for a in np.meshgrid(columns, rows)], axis=1)
     first, given = (np.asarray(draws[:1](x))[0] for draws in (prior, posterior))
@@ -142,12 +143,7 @@ def compute(domain: Domain, key: jax.Array, width: int) -> tuple[dict[str, np.nd
         "standard deviation": np.asarray(predicted.std),
         "depth": domain.depth(x),
     }
-    return {name: a.reshape(rows.size, columns.size) for name, a in panels.items()}, lines
-
-
-def line(claim: str, ours: str, same: bool) -> str:
-    """One line of the table of claims."""
-    return f"claim: {claim} | ours: {ours} | same: {'yes' if same else 'no'}"
+    return {name: a.reshape(rows.size, columns.size) for name, a in panels.items()}
 
 
 SIGNED = ("prior draw", "update", "posterior draw", "mean")
@@ -196,21 +192,13 @@ def picture(domains: list[Domain], panels: list[dict[str, np.ndarray]], path: Pa
 
 def main() -> None:
     """Print the claims and draw the figure."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="fewer eigenfunctions, coarser grid")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
-    options = parser.parse_args()
-    if options.quick:
+    given = options(__doc__, quick="fewer eigenfunctions, coarser grid")
+    if given.quick:
         domains, width = [rectangle(150), infinity(100, spacing=0.05)], 120
     else:
         domains, width = [rectangle(800), infinity(400, spacing=0.02)], 400
-    panels = []
-    for i, domain in enumerate(domains):
-        panel, lines = compute(domain, jax.random.key(i), width)
-        panels.append(panel)
-        print("\n".join(lines), flush=True)
-    options.output.mkdir(parents=True, exist_ok=True)
-    picture(domains, panels, options.output / "boundary.png")
+    panels = [compute(domain, jax.random.key(i), width) for i, domain in enumerate(domains)]
+    picture(domains, panels, given.output / "boundary.png")
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ draw for each, in time linear in the number of steps; and iteratively, every dri
 all before it, in cubic time. The iterative sampler is run on short trajectories, and its time for
 long ones follows from the fit a T + b T^3.
 
-    python reproductions/wilson_2023/fitzhugh_nagumo.py [--quick] [--output DIR]
+    python -m reproductions.wilson_2023.fitzhugh_nagumo [--quick] [--output DIR]
 
 The thesis does not say which current it injects; here it is 0.5 (1 - cos(2 pi t / 100 ms)).
 Distances between clouds of states are exact Wasserstein-2 distances of subsamples, where the thesis
@@ -15,9 +15,7 @@ uses Sinkhorn's approximation.
 
 from __future__ import annotations
 
-import argparse
 import time
-from pathlib import Path
 
 import jax
 import matplotlib
@@ -30,6 +28,7 @@ from leadline.dynamics import FitzHughNagumo, simulate, simulate_iteratively
 from leadline.kernels import Matern52
 from leadline.models import Titsias
 from leadline.paths import stack_outputs
+from reproductions._script import claim, options
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -118,13 +117,9 @@ def draw_figure(path, controls, truth, drawn, iterated, times, lines, cost, x0):
 
 def main() -> None:
     """Fit, simulate both ways, compare, and draw."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="short trajectories, in seconds")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
-    options = parser.parse_args()
-    options.output.mkdir(parents=True, exist_ok=True)
-    n, steps, rows = (200, 200, 100) if options.quick else (1000, 1000, 250)
-    lengths = np.array([10, 20, 40] if options.quick else [25, 50, 100, 200])
+    given = options(__doc__, quick="short trajectories, in seconds")
+    n, steps, rows = (200, 200, 100) if given.quick else (1000, 1000, 250)
+    lengths = np.array([10, 20, 40] if given.quick else [25, 50, 100, 200])
 
     start = time.perf_counter()
     models = fit_models(256, 32)
@@ -176,16 +171,19 @@ def main() -> None:
 
     between, ratio = lines[3][1][1].mean() / floor.mean(), reached / path_seconds[-1]
     same = ratio > 20.0 and between < 1.5
-    print(
-        "\nclaim: the same distribution of trajectories, in 20 s pathwise and 10 h (1800 times as "
-        f"long) iteratively, 1000 trajectories of 1000 steps | ours: {path_seconds[-1]:.1f} s and "
-        f"{reached:.0f} s (extrapolated, {ratio:.0f} times as long) for {n} of {steps} steps; "
-        f"pathwise and iterative states are {between:.2f} noise floors apart up to step "
-        f"{lengths[-1]}, and equally far from the neuron, which is the error of the models | same: "
-        f"{'yes' if same else 'no'}, linear against cubic time; our iterative step is all "
-        "matrix-vector products, so that its factor is smaller"
+    print()
+    claim(
+        "the same distribution of trajectories, in 20 s pathwise and 10 h (1800 times as long) "
+        "iteratively, 1000 trajectories of 1000 steps",
+        f"{path_seconds[-1]:.1f} s and {reached:.0f} s (extrapolated, {ratio:.0f} times as long) "
+        f"for {n} of {steps} steps; pathwise and iterative states are {between:.2f} noise floors "
+        f"apart up to step {lengths[-1]}, and equally far from the neuron, which is the error of "
+        "the models",
+        same,
+        "linear against cubic time; our iterative step is all matrix-vector products, so that its "
+        "factor is smaller",
     )
-    path = options.output / "fitzhugh_nagumo.png"
+    path = given.output / "fitzhugh_nagumo.png"
     cost = lengths, iterative_seconds, path_lengths, path_seconds, steps, reached
     draw_figure(path, controls, truth, drawn, iterated, times, lines, cost, x0)
 

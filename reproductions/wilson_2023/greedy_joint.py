@@ -8,20 +8,19 @@ What differs is what differs there, and: d = q = 4 and 8 but not 16. The budget 
 of a batch, and 2^10 for d = q = 8, where rounds are fewer: a greedy search has 128 evaluations,
 half of the smallest case of the thesis.
 
-Run it as `python reproductions/wilson_2023/greedy_joint.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.wilson_2023.greedy_joint [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
 
-from _batch_optimization import (
+from reproductions._script import claim, options
+from reproductions.wilson_2023._batch_optimization import (
     SEARCHES,
     Choice,
     Results,
-    claim,
     compare,
     draw_figure,
     hartmann_problem,
-    options,
     process_draw,
     verdict,
 )

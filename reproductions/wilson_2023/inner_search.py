@@ -14,21 +14,20 @@ as one, with or without its gradient, where the thesis gives all searches the sa
 say how long they took relative to the first one. CMA-ES has the same draws for all evaluations of a
 round, in the thesis it has fresh ones. Bands are quartiles, not standard errors.
 
-Run it as `python reproductions/wilson_2023/inner_search.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.wilson_2023.inner_search [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
 
-from _batch_optimization import (
+from reproductions._script import claim, options
+from reproductions.wilson_2023._batch_optimization import (
     SEARCHES,
     Choice,
     Gap,
     Results,
-    claim,
     compare,
     draw_figure,
     hartmann_problem,
-    options,
     process_draw,
     verdict,
 )

@@ -5,7 +5,7 @@ Policies are learned by moment matching and pathwise, for a pole that hangs almo
 tip of the pole stays within 0.1 m of its goal for ten steps in a row; success rates are from 100
 episodes of the system itself.
 
-    python reproductions/wilson_2023/pilco.py [--quick] [--output DIR]
+    python -m reproductions.wilson_2023.pilco [--quick] [--output DIR]
 
 What is smaller than in the thesis, to fit into minutes on two cores: one run instead of many; five
 episodes after the random one; 128 inducing points, which stay at cluster centers, instead of 256;
@@ -15,7 +15,6 @@ iterations instead of 5000 (moments).
 
 from __future__ import annotations
 
-import argparse
 import time
 from pathlib import Path
 
@@ -26,6 +25,7 @@ import matplotlib
 import numpy as np
 
 from leadline.dynamics import PILCO, CartPole
+from reproductions._script import claim, options
 
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
@@ -111,12 +111,8 @@ def draw_figure(path: Path, results: dict) -> None:
 
 def main() -> None:
     """Learn four times, compare, and draw."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="hardly any learning, in seconds")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
-    options = parser.parse_args()
-    options.output.mkdir(parents=True, exist_ok=True)
-    settings, episodes = (QUICK, 1) if options.quick else (FULL, 5)
+    given = options(__doc__, quick="hardly any learning, in seconds")
+    settings, episodes = (QUICK, 1) if given.quick else (FULL, 5)
     results = {}
     columns = "expected", "return", "success", "incumbent return", "incumbent success"
     print(f"{'start':<11}{'method':<10}{'episode':>7}", end="")
@@ -137,19 +133,24 @@ def main() -> None:
         return f"expects {one['expected'][-1]:.1f} and earns {one['return'][-1]:.1f}"
 
     solved = max(results["standard", "moments"]["success"]) > 0.5
-    print(
-        "\nclaim: moment matching solves the standard task within a few episodes | ours: success "
-        f"rate {best('standard', 'moments')} (pathwise {best('standard', 'pathwise')}) "
-        f"within {episodes} episodes | same: {'yes' if solved else 'no, too few iterations'}"
+    print()
+    claim(
+        "moment matching solves the standard task within a few episodes",
+        f"success rate {best('standard', 'moments')} (pathwise {best('standard', 'pathwise')}) "
+        f"within {episodes} episodes",
+        solved,
+        "" if solved else "too few iterations",
     )
     moments, paths = (results["challenge", m]["return"][-1] for m in ("moments", "pathwise"))
-    print(
-        "claim: where the first state may be anything, moment matching learns no useful policy and "
-        f"pathwise learning does | ours: moment matching {last('challenge', 'moments')}, pathwise "
+    claim(
+        "where the first state may be anything, moment matching learns no useful policy and "
+        "pathwise learning does",
+        f"moment matching {last('challenge', 'moments')}, pathwise "
         f"{last('challenge', 'pathwise')}; success rates {best('challenge', 'moments')} and "
-        f"{best('challenge', 'pathwise')} | same: {'partly' if paths > 3.0 * moments else 'no'}, "
+        f"{best('challenge', 'pathwise')}",
+        "partly" if paths > 3.0 * moments else "no",
         "returns are; but pathwise learning holds the pole too rarely to count as solved, with an "
-        "eighth of the draws and a third of the iterations"
+        "eighth of the draws and a third of the iterations",
     )
     lost = {
         method: max(
@@ -160,13 +161,14 @@ def main() -> None:
         for method in FULL
     }
     forgets = lost["pathwise"] > 1.0 > lost["moments"]
-    print(
-        "claim: pathwise learning may forget what a policy could do, so that incumbents are better "
-        "than newer policies; moment matching hardly does | ours: the newest policy's return is at "
-        f"most {lost['pathwise']:.1f} below the incumbent's pathwise, and {lost['moments']:.1f} "
-        f"with moments | same: {'yes' if forgets else 'no'}"
+    claim(
+        "pathwise learning may forget what a policy could do, so that incumbents are better than "
+        "newer policies; moment matching hardly does",
+        f"the newest policy's return is at most {lost['pathwise']:.1f} below the incumbent's "
+        f"pathwise, and {lost['moments']:.1f} with moments",
+        forgets,
     )
-    path = options.output / "pilco.png"
+    path = given.output / "pilco.png"
     draw_figure(path, results)
 
 

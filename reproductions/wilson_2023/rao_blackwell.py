@@ -12,20 +12,20 @@ draws of the values of the others, an average of closed forms. The setup is that
 What differs: 5 trials instead of 32, Adam only, and 131 calls of Hartmann's function; how many the
 thesis has is in a figure only. The budget of a batch is 2^10 evaluations.
 
-Run it as `python reproductions/wilson_2023/rao_blackwell.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.wilson_2023.rao_blackwell [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from _batch_optimization import (
+
+from reproductions._script import claim, options
+from reproductions.wilson_2023._batch_optimization import (
     Choice,
     Results,
-    claim,
     compare,
     draw_figure,
     hartmann_problem,
-    options,
     process_draw,
     verdict,
 )

@@ -12,12 +12,11 @@ not known, nor how far from the data "outside" begins (here one length scale), s
 of the figures, not their digits. The mean of draws in the kernel's basis is exact whatever the
 data, so their distances do compare.
 
-Run it as `python reproductions/wilson_2023/starvation.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.wilson_2023.starvation [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
 
-import argparse
 from pathlib import Path
 from typing import NamedTuple
 
@@ -33,6 +32,7 @@ import leadline as ll
 from leadline.diagnostics import decoupled_moments, wasserstein2, weight_space_moments
 from leadline.models import ExactPosterior
 from leadline.paths import FourierFeatures, gaussian_update, prior_draws, weight_space_update
+from reproductions._script import claim, options
 
 LENGTHSCALE, NOISE, FEATURES = 0.05, 1e-5, 1000
 KERNEL = ll.kernels.SquaredExponential(LENGTHSCALE)
@@ -124,24 +124,21 @@ def claims(found: dict[tuple[str, int, str], Figures], sizes: list[int], bases: 
     ratios = last.starved / last.decoupled, first.starved / first.decoupled
     calibration = last.std_decoupled / last.std_true
 
-    def line(claim: str, ours: str, same: bool) -> None:
-        print(f"claim: {claim} | ours: {ours} | same: {'yes' if same else 'no'}")
-
-    line(
+    claim(
         "updates in the Fourier basis extrapolate more and more erratically as n nears the number "
         "of features",
         f"distance from the posterior {first.starved:.3f} and {last.starved:.3f}, largest error in "
         f"mean {first.mean_error:.2f} and {last.mean_error:.2f} ({where})",
         last.starved > 1.5 * first.starved and last.mean_error > first.mean_error,
     )
-    line(
+    claim(
         "updates in the kernel's basis stay calibrated",
         f"distance {first.decoupled:.3f} and {last.decoupled:.3f}, deviation outside the data "
         f"{calibration:.3f} of the true one, {last.std_starved / last.std_true:.3f} in the Fourier "
         f"basis ({where})",
         last.decoupled <= first.decoupled and abs(calibration - 1.0) < 0.03,
     )
-    line(
+    claim(
         "the two diverge as n nears the number of features",
         f"ratio of the distances {ratios[1]:.1f} and {ratios[0]:.1f} ({where})",
         ratios[0] > 2.0 and ratios[0] > ratios[1],
@@ -199,14 +196,10 @@ def picture(sizes: list[int], path: Path) -> None:
 
 def main() -> None:
     """Print the table and the claims, and draw the figure."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="n up to 100, and two bases")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
-    options = parser.parse_args()
-    sizes, bases = ([10, 100], 2) if options.quick else ([10, 100, 1000], 20)
+    given = options(__doc__, quick="n up to 100, and two bases")
+    sizes, bases = ([10, 100], 2) if given.quick else ([10, 100, 1000], 20)
     claims(table(sizes, bases), sizes, bases)
-    options.output.mkdir(parents=True, exist_ok=True)
-    picture(sizes, options.output / "starvation.png")
+    picture(sizes, given.output / "starvation.png")
 
 
 if __name__ == "__main__":

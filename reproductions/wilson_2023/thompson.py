@@ -21,12 +21,11 @@ function or any method found. Random search stands for the baselines, which the 
 does not name. Eight trials are few: methods are compared by paired differences of their regrets and
 the standard errors of those.
 
-Run it as `python reproductions/wilson_2023/thompson.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.wilson_2023.thompson [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from pathlib import Path
 from typing import Any
@@ -45,6 +44,7 @@ import leadline as ll
 from leadline.acquisition import location_scale_choice, promising, unified_draws
 from leadline.numerics import bucket, minimize_together, spread_best
 from leadline.paths import FourierFeatures, FunctionDraws, prior_draws
+from reproductions._script import claim, options
 
 NOISE = 1e-3
 POOL, JOINT, CANDIDATES, STARTS = 8192, 2048, 2048, 32
@@ -190,46 +190,45 @@ def claims(results: dict[int, dict[str, np.ndarray]]) -> None:
 
     where = f"for d = {', '.join(map(str, dims))}"
     wanes = worse(low, "location-scale", best) < 2.0 < worse(high, "location-scale", best)
-    print(
-        "\nclaim: location-scale draws do well in few dimensions and struggle as they grow | ours: "
+    print()
+    claim(
+        "location-scale draws do well in few dimensions and struggle as they grow",
         f"mean regret over the last quarter of rounds {shown('location-scale')} {where}; above "
-        f"that of decoupled draws by {compared('location-scale', best)} standard errors "
-        f"| same: {'yes' if wanes else 'no'}"
+        f"that of decoupled draws by {compared('location-scale', best)} standard errors",
+        wanes,
     )
     starves = worse(high, few, f"decoupled, {FEW}") > 2.0
     helped = worse(high, few, many) > 0.0
-    print(
-        "claim: draws in Fourier features alone need many more features than data | ours: with "
-        f"{FEW} + n features {shown(few)}, above decoupled draws with {FEW} by "
+    claim(
+        "draws in Fourier features alone need many more features than data",
+        f"with {FEW} + n features {shown(few)}, above decoupled draws with {FEW} by "
         f"{compared(few, f'decoupled, {FEW}')} standard errors; with {MANY} + n {shown(many)}, "
-        f"above decoupled draws with {MANY} by {compared(many, best)} "
-        f"| same: {'yes' if starves and helped else 'partly' if starves else 'no'}"
+        f"above decoupled draws with {MANY} by {compared(many, best)}",
+        "yes" if starves and helped else "partly" if starves else "no",
     )
     rivals = ["random", "location-scale", few, many]
     matches = all(worse(d, best, name) < 2.0 for d in dims for name in rivals)
-    print(
-        f"claim: decoupled draws consistently match or outperform the others | ours: {shown(best)} "
-        f"with {MANY} features and {shown(f'decoupled, {FEW}')} with {FEW}; with {MANY} below "
+    claim(
+        "decoupled draws consistently match or outperform the others",
+        f"{shown(best)} with {MANY} features and {shown(f'decoupled, {FEW}')} with {FEW}; with "
+        f"{MANY} below "
         + ", ".join(f"{name} by {compared(name, best)}" for name in rivals)
-        + f" standard errors | same: {'yes' if matches else 'no'}"
+        + " standard errors",
+        matches,
     )
 
 
 def main() -> None:
     """Run all trials, compare, and draw."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="few and short trials, in seconds")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
-    options = parser.parse_args()
-    options.output.mkdir(parents=True, exist_ok=True)
-    dims, rounds, trials = ((2,), 4, 2) if options.quick else ((2, 4, 8), 24, 8)
+    given = options(__doc__, quick="few and short trials, in seconds")
+    dims, rounds, trials = ((2,), 4, 2) if given.quick else ((2, 4, 8), 24, 8)
     results = {}
     for d in dims:
         start = time.perf_counter()
         results[d] = regrets(d, rounds, trials)
         table(d, results[d], time.perf_counter() - start)
     claims(results)
-    draw_figure(options.output / "thompson.png", results)
+    draw_figure(given.output / "thompson.png", results)
 
 
 if __name__ == "__main__":

@@ -5,13 +5,10 @@ entry; the second conditions draws of a Gaussian process in one dimension on a f
 noise. Their claim is that updated draws of the prior have the law of the posterior. Here the
 moments of the draws are compared with those in closed form, in standard errors.
 
-Run it as `python reproductions/wilson_2023/vectors.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.wilson_2023.vectors [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
-
-import argparse
-from pathlib import Path
 
 import jax
 import matplotlib as mpl
@@ -24,6 +21,7 @@ import matplotlib.pyplot as plt
 
 import leadline as ll
 from leadline.paths import exact_update, matheron, prior_draws
+from reproductions._script import claim, options
 
 CORRELATION, CONDITION = 0.75, 1.2
 KERNEL = ll.kernels.Matern52(lengthscale=0.15)
@@ -34,12 +32,7 @@ CHUNK = 5000
 PRIOR, UPDATE, POSTERIOR = "#e08214", "#7b3294", "#2166ac"
 
 
-def line(claim: str, ours: str, same: bool) -> str:
-    """One line of the table of claims."""
-    return f"claim: {claim} | ours: {ours} | same: {'yes' if same else 'no'}"
-
-
-def bivariate(n: int, axes: np.ndarray) -> str:
+def bivariate(n: int, axes: np.ndarray) -> None:
     """Update draws of (a, b) to those of a given b, and draw both."""
     rng = np.random.default_rng(0)
     b = rng.normal(size=n)
@@ -73,7 +66,7 @@ def bivariate(n: int, axes: np.ndarray) -> str:
     right.plot(grid, scipy.stats.norm.pdf(grid), color=PRIOR, lw=1.2, label="a, before")
     right.set(xlabel="a", yticks=[], xlim=(-3.2, 4.0), title="The law of a")
     right.legend(loc="upper left", frameon=False)
-    return line(
+    claim(
         "updated draws of a bivariate normal law (correlation 0.75) have the conditional law",
         f"{n} draws: mean off by {mean_error:.1f} and variance by {var_error:.1f} standard errors, "
         f"Kolmogorov-Smirnov p = {p:.2f}",
@@ -81,7 +74,7 @@ def bivariate(n: int, axes: np.ndarray) -> str:
     )
 
 
-def process(n: int, axes: np.ndarray) -> list[str]:
+def process(n: int, axes: np.ndarray) -> None:
     """Update draws of a process to pass through data; one of them in steps, all in moments."""
     xs = np.linspace(0.0, 1.0, 201)[:, None]
     post = ll.GP(KERNEL, noise=0.0).condition(X, Y)
@@ -127,34 +120,28 @@ def process(n: int, axes: np.ndarray) -> list[str]:
             ax.scatter(X[:, 0], Y, color="black", s=22, zorder=3)
         ax.set(xlabel="x", xlim=(0.0, 1.0), ylim=(-3.1, 3.6))
         ax.legend(loc="upper left", ncols=2, frameon=False, fontsize=8)
-    return [
-        line(
-            "conditioned draws of a process have the moments of the posterior",
-            f"{n} draws at 201 inputs: mean off by at most {mean_error:.1f} standard errors, "
-            f"standard deviation by at most {std_error:.4f} (1 before data)",
-            mean_error < 4.5 and std_error < 0.02,
-        ),
-        line(
-            "every conditioned draw passes through the data",
-            f"largest residual of {n} draws {worst:.1e}",
-            worst < 1e-6,
-        ),
-    ]
+    claim(
+        "conditioned draws of a process have the moments of the posterior",
+        f"{n} draws at 201 inputs: mean off by at most {mean_error:.1f} standard errors, "
+        f"standard deviation by at most {std_error:.4f} (1 before data)",
+        mean_error < 4.5 and std_error < 0.02,
+    )
+    claim(
+        "every conditioned draw passes through the data",
+        f"largest residual of {n} draws {worst:.1e}",
+        worst < 1e-6,
+    )
 
 
 def main() -> None:
     """Print the claims and draw both figures."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a fifth of the draws")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
-    options = parser.parse_args()
-    n = 20_000 if options.quick else 100_000
+    given = options(__doc__, quick="a fifth of the draws")
+    n = 20_000 if given.quick else 100_000
     figure = plt.figure(figsize=(12.0, 7.2), layout="constrained")
     top, bottom = figure.subfigures(2, 1, hspace=0.04)
-    lines = [bivariate(n, top.subplots(1, 2)), *process(n, bottom.subplots(1, 3))]
-    print("\n".join(lines))
-    options.output.mkdir(parents=True, exist_ok=True)
-    figure.savefig(options.output / "vectors.png", dpi=130)
+    bivariate(n, top.subplots(1, 2))
+    process(n, bottom.subplots(1, 3))
+    figure.savefig(given.output / "vectors.png", dpi=130)
 
 
 if __name__ == "__main__":

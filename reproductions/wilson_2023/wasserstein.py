@@ -16,12 +16,11 @@ Wasserstein distance of the two laws, so an update's distance is the exact one's
 The columns `replica` hold figures of an independent replica in NumPy (one seed, 128 inputs; its
 inducing points are not known).
 
-Run it as `python reproductions/wilson_2023/wasserstein.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.wilson_2023.wasserstein [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
 
-import argparse
 import time
 from collections.abc import Callable
 from functools import partial
@@ -51,6 +50,7 @@ from leadline.paths import (
     prior_draws,
     weight_space_update,
 )
+from reproductions._script import claim, options
 
 KERNEL = ll.kernels.Matern52(lengthscale=0.5)
 DIM, NOISE, DRAWS, RANK, FEW = 4, 1e-3, 64, 15, 128
@@ -272,20 +272,17 @@ def claims(results: Results, setting: Setting) -> None:
     extra = {k: np.median(v, axis=0) for k, v in results.iterative.items()}
     ends = f"n = {setting.sizes[0]} and {setting.sizes[-1]}, medians of {setting.seeds} seeds"
 
-    def line(claim: str, ours: str, same: bool, why: str = "") -> None:
-        print(f"claim: {claim} | ours: {ours} | same: {'yes' if same else 'no'}{why}")
-
     def pair(values: np.ndarray) -> str:
         return f"{values[0]:.2g} and {values[-1]:.2g}"
 
     waves, sparse = middle["features, exact update"], middle["exact prior, sparse"]
-    line(
+    claim(
         f"{setting.features} Fourier features instead of exact prior draws add modest errors",
         f"W2 {pair(waves)} with exact updates, where sparse updates of exact draws have "
         f"{pair(sparse)} ({ends})",
         bool(np.all(waves < sparse)),
     )
-    line(
+    claim(
         "the error of the features falls as data accumulate",
         f"W2 {pair(waves)}, with Sobol frequencies "
         f"{pair(middle['Sobol features, exact update'])} ({ends})",
@@ -297,33 +294,33 @@ def claims(results: Results, setting: Setting) -> None:
             for k in ("exact prior", "features")
         ]
     )
-    line(
+    claim(
         "with n / 4 basis functions, sparse updates are better than updates in Fourier features",
         f"the latter's W2 is {ratios.min():.2f} to {ratios.max():.2f} times the former's, over all "
         "n and both priors",
         bool(np.all(ratios > 1.0)),
     )
     tight, loose = extra[f"CG, {TIGHT:.0e}"], extra[f"CG, {LOOSE:.0e}"]
-    line(
+    claim(
         "updates by CG are tantamount to exact ones",
         f"they add at most {pair(loose)} (residual 1e-2) or {pair(tight)} (1e-6) to W2 "
         f"{pair(waves)} ({ends})",
         bool(np.all(tight < 0.01 * waves)),
     )
     plus = extra[f"CG+, {LOOSE:.0e}"]
-    line(
+    claim(
         "CG+, which computes the inverse, loses accuracy to CG",
         f"at a residual of 1e-2 it adds at most {pair(plus)} instead of {pair(loose)}, at 1e-6 "
         f"{pair(extra[f'CG+, {TIGHT:.0e}'])} instead of {pair(tight)} ({ends})",
         bool(plus[-1] > loose[-1]),
     )
     first, last = results.times[setting.sizes[0]], results.times[setting.sizes[-1]]
-    line(
+    claim(
         "CG is slower than exact updates for few data, and faster for many",
         f"{first['CG'] / first['exact']:.1f} and {last['CG'] / last['exact']:.1f} times as long "
         f"for n = {setting.sizes[0]} and {setting.sizes[-1]} on the machine that ran this",
         first["CG"] > first["exact"] and last["CG"] < last["exact"],
-        "" if last["CG"] < last["exact"] else f", a Cholesky of {setting.sizes[-1]} rows is cheap",
+        "" if last["CG"] < last["exact"] else f"a Cholesky of {setting.sizes[-1]} rows is cheap",
     )
 
 
@@ -381,18 +378,14 @@ def picture(results: Results, setting: Setting, path: Path) -> None:
 
 def main() -> None:
     """Print the tables and the claims, and draw the figure."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="n up to 32, 128 inputs, two seeds")
-    parser.add_argument("--output", type=Path, default=Path(__file__).parent / "results")
-    options = parser.parse_args()
+    given = options(__doc__, quick="n up to 32, 128 inputs, two seeds")
     quick = Setting([16, 32], tests=128, features=1024, seeds=2, steps=0)
     full = Setting([16, 64, 256, 1024], tests=1024, features=4096, seeds=3, steps=40)
-    setting = quick if options.quick else full
+    setting = quick if given.quick else full
     results = compute(setting)
     tables(results, setting)
     claims(results, setting)
-    options.output.mkdir(parents=True, exist_ok=True)
-    picture(results, setting, options.output / "wasserstein.png")
+    picture(results, setting, given.output / "wasserstein.png")
 
 
 if __name__ == "__main__":

@@ -6,10 +6,7 @@ that one draw serves all length scales, and its beginning all smaller numbers of
 
 from __future__ import annotations
 
-import argparse
 import dataclasses
-import sys
-from pathlib import Path
 
 import jax
 import jax.numpy as jnp
@@ -108,22 +105,6 @@ def gram(make: type, x: np.ndarray, y: np.ndarray, scale: float) -> np.ndarray:
 @jax.jit
 def _gram(kernel, x, y):
     return kernel(x, y)
-
-
-def options(description: str) -> argparse.Namespace:
-    """The command line: `--quick` and `--output`."""
-    parser = argparse.ArgumentParser(description=description.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="a small version, in seconds")
-    beside = Path(sys.argv[0]).resolve().parent / "results"
-    parser.add_argument("--output", type=Path, default=beside, help="folder of the pictures")
-    found = parser.parse_args()
-    found.output.mkdir(parents=True, exist_ok=True)
-    return found
-
-
-def claim(text: str, ours: str, same: bool, why: str = "") -> None:
-    """Print one line of the table of claims."""
-    print(f"claim: {text} | ours: {ours} | same: {'yes' if same else 'no'}{why and ', ' + why}")
 
 
 def table(header: list[str], rows: list[list]) -> None:

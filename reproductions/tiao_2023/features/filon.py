@@ -4,7 +4,7 @@ The squared exponential kernel with length scale 1/5, from 256 frequencies (257 
 odd numbers): Gauss-Hermite, Gauss-Legendre, Simpson's and Filon's rules. All but Filon's are sums
 of waves, which repeat themselves sooner or later; the question is where.
 
-Run it as `python reproductions/tiao_2023/features/filon.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.tiao_2023.features.filon [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
@@ -12,7 +12,9 @@ from __future__ import annotations
 import jax
 import matplotlib as mpl
 import numpy as np
-from _families import STYLES, claim, options, quadrature, table
+
+from reproductions._script import claim, options
+from reproductions.tiao_2023.features._families import STYLES, quadrature, table
 
 mpl.use("Agg")
 

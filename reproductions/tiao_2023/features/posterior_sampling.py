@@ -14,7 +14,8 @@ The thesis compares empirical moments of 4096 draws with the exact posterior (sq
 distance), finds no difference between features for decoupled draws, and suggests closed forms
 instead. Here are both, so that it can be settled which is right.
 
-Run it as `python posterior_sampling.py [--quick] [--output FOLDER]` in this folder.
+Run it as
+`python -m reproductions.tiao_2023.features.posterior_sampling [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,9 @@ from __future__ import annotations
 import matplotlib as mpl
 import numpy as np
 import scipy.linalg
-from _families import STYLES, claim, draw, gram, options, quadrature, table
+
+from reproductions._script import claim, options
+from reproductions.tiao_2023.features._families import STYLES, draw, gram, quadrature, table
 
 mpl.use("Agg")
 

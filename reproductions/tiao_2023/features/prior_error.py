@@ -5,25 +5,25 @@ exponential and Matern-5/2 kernels with length scales 1, 1/4 and 1/16. The thesi
 inputs were scaled, which decides everything; here each column is moved to [0, 1]. Of its data sets,
 motorcycle and Boston do not come with scikit-learn: uniform inputs stand for the first.
 
-Run it as `python reproductions/tiao_2023/features/prior_error.py [--quick] [--output FOLDER]`.
+Run it as `python -m reproductions.tiao_2023.features.prior_error [--quick] [--output FOLDER]`.
 """
 
 from __future__ import annotations
 
 import matplotlib as mpl
 import numpy as np
-from _families import (
+from sklearn import datasets
+
+from reproductions._script import claim, options
+from reproductions.tiao_2023.features._families import (
     QUADRATURE,
     RANDOM,
     STYLES,
-    claim,
     draw,
     gram,
-    options,
     quadrature,
     table,
 )
-from sklearn import datasets
 
 mpl.use("Agg")
 

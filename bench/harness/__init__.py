@@ -1,0 +1,1 @@
+"""How is measured: workers in processes of their own, turns, figures, and what is written down."""

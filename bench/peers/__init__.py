@@ -1,1 +1,0 @@
-"""One worker per peer; each imports only what its own environment has."""

@@ -1,0 +1,1 @@
+"""What is measured on: the same data and functions in every environment, from NumPy alone."""

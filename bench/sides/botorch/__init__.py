@@ -1,0 +1,1 @@
+"""BoTorch's workers; they import only what their own environment has."""

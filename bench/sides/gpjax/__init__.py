@@ -1,0 +1,1 @@
+"""GPJax's workers; they import only what their own environment has."""

@@ -1,0 +1,1 @@
+"""Leadline's workers."""

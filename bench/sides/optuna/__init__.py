@@ -1,0 +1,1 @@
+"""Optuna's workers; they import only what their own environment has."""

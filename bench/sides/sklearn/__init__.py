@@ -1,0 +1,1 @@
+"""scikit-learn's workers; they import only what their own environment has."""

@@ -1,0 +1,1 @@
+"""How well features stand for a kernel, as in Tiao (2023)."""

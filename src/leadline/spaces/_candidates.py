@@ -84,7 +84,7 @@ def _of_frame(frame: Any) -> list[tuple[str, Any]]:
     return [(str(name), np.asarray(frame[name])) for name in frame.columns]
 
 
-def _of_dicts(candidates: Sequence[Mapping]) -> list[tuple[str, Any]]:
+def _of_dicts(candidates: Sequence[Any]) -> list[tuple[str, Any]]:
     names = list(candidates[0])
     _require_some(len(candidates), len(names))
     for i, candidate in enumerate(candidates):

@@ -95,7 +95,7 @@ class Pool(Space):
         if not self.named:
             table = np.stack([c.values for c in self._table.values()], axis=1)
             return list(table[numbers].astype(np.float64))
-        return [{name: c.value(i) for name, c in self._table.items()} for i in numbers]
+        return [{name: c.value(i) for name, c in self._table.items()} for i in numbers.tolist()]
 
     def from_dict(self, parts: Mapping[str, Any]) -> Any:
         """The candidate that has these parts, as they are read from a table."""

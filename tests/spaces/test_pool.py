@@ -73,7 +73,7 @@ def test_twins_are_named():
     with pytest.raises(ll.InvalidData, match="candidates 7 and 60 are the same"):
         ll.Pool(table)
     frame = pd.concat([FRAME, FRAME.iloc[[3]].assign(name="another")], ignore_index=True)
-    with pytest.raises(ll.InvalidData, match="3 and 60 are the same.*differ in 'name', which no"):
+    with pytest.raises(ll.InvalidData, match=r"3 and 60 are the same.*differ in 'name', which no"):
         ll.Pool(frame)
 
 

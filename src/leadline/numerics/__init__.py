@@ -41,6 +41,7 @@ from leadline.numerics._parameters import (
     slots,
     to_free,
 )
+from leadline.numerics._pieces import in_pieces
 from leadline.numerics._programs import (
     blas_threads_for,
     enable_compilation_cache,
@@ -91,6 +92,7 @@ __all__ = [
     "gamma_quantile",
     "gaussian_log_density",
     "generator",
+    "in_pieces",
     "inverse_factored",
     "lanczos_logdet",
     "latin_hypercube",

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.boundary import Able, InvalidData, as_rows, is_traced
-from leadline.numerics import blas_threads_for, bucket, pad_rows
+from leadline.numerics import blas_threads_for, in_pieces
 from leadline.paths._extrema import argmin_of_each
 
 # Rows of one piece of a long query, and the most numbers that an array may have in a piece. Pieces
@@ -61,14 +61,14 @@ class Paths(Able, eqx.Module):
         the answer itself grows with them.
         """
         if is_traced(self, x):
-            return _in_pieces(self.values, x, self.basis_size)
+            return _traced_pieces(self.values, x, self.basis_size)
         x = as_rows(x, "x", columns=self.dim, minimum=0)
         return _answer(self, x, _values_jit, axis=0)
 
     def paired(self, x: Any) -> Float[Array, "n m ..."]:
         """Draw i at its own inputs `x[i]`, for `x (n, m, d)`: `(n, m)` or `(n, m, p)`."""
         if is_traced(self, x):
-            return _in_pieces(self.paired_values, x, self.n * self.basis_size)
+            return _traced_pieces(self.paired_values, x, self.n * self.basis_size)
         x = np.asarray(x, dtype=float)
         if x.ndim != 3 or x.shape[0] != self.n or x.shape[2] != self.dim:
             raise InvalidData(
@@ -106,23 +106,16 @@ class ScalarPaths(Paths):
 
 
 def _answer(paths: Paths, x: np.ndarray, program: Any, axis: int) -> Array:
-    """Answer rows along `axis` of `x` piece by piece, each padded to one of a few sizes."""
-    m = x.shape[axis]
+    """Answer rows along `axis` of `x` piece by piece."""
     piece = _PIECE if axis == 0 else piece_rows(paths.n * paths.basis_size)
-    answer = np.empty(0)
     with blas_threads_for(1):
-        # An empty query still runs once, so that its answer has the right shape.
-        for start in range(0, max(m, 1), piece):
-            part = np.moveaxis(x, axis, 0)[start : start + piece]
-            rows = min(piece, bucket(part.shape[0]))
-            padded = np.moveaxis(pad_rows(part, rows), 0, axis)
-            found = np.asarray(program(paths, padded))[:, : part.shape[0]]
-            if m <= piece:
-                return jax.device_put(found)
-            if start == 0:
-                answer = np.empty((paths.n, m, *found.shape[2:]))
-            answer[:, start : start + piece] = found
-    return jax.device_put(answer)
+        found = in_pieces(
+            lambda part: program(paths, np.moveaxis(part, 0, axis)),
+            np.moveaxis(x, axis, 0),
+            piece,
+            axis=1,
+        )
+    return jax.device_put(found)
 
 
 def piece_rows(numbers_per_row: int) -> int:
@@ -130,7 +123,7 @@ def piece_rows(numbers_per_row: int) -> int:
     return max(1, min(_PIECE, _NUMBERS // max(numbers_per_row, 1)))
 
 
-def _in_pieces(evaluate: Any, x: Any, numbers_per_row: int) -> Array:
+def _traced_pieces(evaluate: Any, x: Any, numbers_per_row: int) -> Array:
     """Inside a trace: pieces of equal size, and what is left over."""
     m, axis = x.shape[-2], x.ndim - 2
     if m * numbers_per_row <= 16 * _NUMBERS:

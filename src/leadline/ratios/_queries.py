@@ -1,4 +1,4 @@
-"""Query rows, padded in NumPy and answered piece by piece: few programs, and bounded memory."""
+"""Queries of a classifier: checked, and answered piece by piece."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float
 
 from leadline.boundary import as_rows
-from leadline.numerics import bucket, pad_rows
+from leadline.numerics import in_pieces
 
 _PIECE = 16384
 
@@ -17,9 +17,4 @@ _PIECE = 16384
 def answer(program: Callable[[np.ndarray], Any], x: Any, columns: int) -> Float[np.ndarray, " n"]:
     """Apply `program`, which maps padded rows (m, d) to numbers (m,), to any number of rows."""
     x = as_rows(x, columns=columns, minimum=0)
-    found = np.empty(x.shape[0])
-    for start in range(0, x.shape[0], _PIECE):
-        piece = x[start : start + _PIECE]
-        padded = pad_rows(piece, bucket(piece.shape[0]))
-        found[start : start + _PIECE] = np.asarray(program(padded))[: piece.shape[0]]
-    return found
+    return np.asarray(in_pieces(program, x, _PIECE), np.float64)

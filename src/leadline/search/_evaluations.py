@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import jax
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import blas_threads_for, bucket, pad_rows, quick_jit
+from leadline.numerics import blas_threads_for, bucket, in_pieces, quick_jit
 from leadline.search._acquisition import Acquisition
 
 # More sets than this are evaluated in pieces, so that memory does not grow with their number.
@@ -57,14 +56,18 @@ def set_values(
     m = len(sets)
     if m == 0:
         return np.zeros(0)
-    pieces = [sets[i : i + _PIECE] for i in range(0, m, _PIECE)]
     if not type(acquisition).traceable:
         # User's code: our limit on threads is not for it.
-        return np.concatenate([np.asarray(acquisition.values(p), np.float64) for p in pieces])
+        return in_pieces(
+            lambda p: np.asarray(acquisition.values(p), np.float64),
+            sets,
+            _PIECE,
+            pad=lambda rows: rows,
+        )
+    # All pieces are of one size, so that they are one program.
     size = min(bucket(m) if padded else m, _PIECE)
     with blas_threads_for(1):
-        found = [jax.device_get(_values_jit(acquisition, pad_rows(p, size))) for p in pieces]
-    return np.concatenate([np.asarray(f)[: len(p)] for f, p in zip(found, pieces, strict=True)])
+        return in_pieces(lambda p: _values_jit(acquisition, p), sets, size, pad=lambda _: size)
 
 
 @quick_jit

@@ -22,7 +22,7 @@ from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData, Unsupported, as_choice, is_traced
 from leadline.kernels import Kernel
-from leadline.numerics import pad_rows, power_of_two
+from leadline.numerics import in_pieces, power_of_two
 from leadline.paths._features._grid import REACH, GridFeatures, RegularGrid
 
 _TOLERANCE = 1e-10
@@ -92,9 +92,7 @@ class Circulant(GridFeatures):
 def _from_origin(kernel: Kernel, steps: np.ndarray) -> np.ndarray:
     """k(step, 0) of many steps, in padded pieces: tori of all sizes share a compiled program."""
     size = min(_PIECE, max(1024, power_of_two(steps.shape[0])))
-    pieces = [steps[i : i + size] for i in range(0, steps.shape[0], size)]
-    found = [np.asarray(_from_origin_jit(kernel, pad_rows(p, size)))[: p.shape[0]] for p in pieces]
-    return np.concatenate(found)
+    return in_pieces(lambda p: _from_origin_jit(kernel, p), steps, size, pad=lambda _: size)
 
 
 @eqx.filter_jit

@@ -351,3 +351,15 @@ def test_predictions_show_their_numbers():
     post = ll.GP(ll.kernels.Matern52(1.0), noise=0.1).condition([[0.0], [1.0]], [0.0, 1.0])
     assert repr(post.predict([[0.0]])).startswith("Normal(mean=[0.")
     assert repr(post.predict([[0.0]] * 50)) == "Normal(mean=f64[50], var=f64[50])"
+
+
+def test_ceilings_have_the_mean_and_no_less_variance():
+    rng = np.random.default_rng(2)
+    x, xs = rng.random((40, 2)), rng.random((30, 2))
+    post = ll.GP(2.0 * ll.kernels.Matern52(0.4), mean=1.0, noise=1e-3).condition(x, rng.random(40))
+    found, exact = post.ceilings(xs), post.predict(xs)
+    np.testing.assert_allclose(found.mean, exact.mean, rtol=1e-9)
+    # Data are padded to 64 rows, of which the first 16 take variance away.
+    few = post.gp.condition(x[:16], np.zeros(16)).predict(xs)
+    np.testing.assert_allclose(found.var, few.var, rtol=1e-7)
+    assert np.all(found.var >= exact.var - 1e-12)

@@ -11,6 +11,8 @@ Notation: `s` fantasies, `b` points; larger is better.
 from __future__ import annotations
 
 import abc
+from collections.abc import Callable
+from functools import partial
 from typing import Any, ClassVar
 
 import equinox as eqx
@@ -72,21 +74,39 @@ class Gain(Acquisition):
             lambda g: g.fantasies, self, fantasies, is_leaf=lambda leaf: leaf is None
         )
 
+    @property
+    def ceilings(self) -> Callable[[Any], Array]:
+        """Maps sets of one point to what none of them is worth more than.
+
+        It is there if a call adds the more, the less sure its value is, none is under way, and the
+        posterior knows an upper bound of its variance.
+        """
+        if self.fantasies is not None or not self.utility.convex:
+            raise AttributeError("ceilings")  # `Able` turns it into an explanation
+        return partial(self._alone, self.posterior.ceilings)
+
     def values(self, x: Float[Any, "b q d"]) -> Float[Array, " b"]:
         """The gain (or its logarithm) at each of `b` points."""
-        utility, rows = self.utility, single_points(self, x)
         if self.fantasies is None:
-            marginal = self.posterior.predict(rows)
-            prior = self.posterior.gp.kernel.diag(jnp.asarray(rows))
-            std = jnp.sqrt(jnp.maximum(marginal.var, LEAST_VARIANCE * prior))
-            mean, center, reached = marginal.mean[None], marginal.mean, jnp.asarray(utility.start)
-        else:
-            mean, std, center = self.fantasies.moments(rows)
-            reached = self.fantasies.reached(utility)[:, None]
+            return self._alone(self.posterior.predict, x)
+        mean, std, center = self.fantasies.moments(single_points(self, x))
+        return self._averages(mean, std, center, self.fantasies.reached(self.utility)[:, None])
+
+    def _alone(self, marginals: Callable[[Any], Any], x: Any) -> Array:
+        """The gains if no call is under way and these are the marginals."""
+        rows = single_points(self, x)
+        marginal = marginals(rows)
+        prior = self.posterior.gp.kernel.diag(jnp.asarray(rows))
+        std = jnp.sqrt(jnp.maximum(marginal.var, LEAST_VARIANCE * prior))
+        start = jnp.asarray(self.utility.start)
+        return self._averages(marginal.mean[None], std, marginal.mean, start)
+
+    def _averages(self, mean: Any, std: Any, center: Any, reached: Any) -> Array:
+        """Gains, averaged over fantasies (s, b)."""
         if type(self).logarithmic:
-            gains = utility.log_gain(mean, std, center, reached)
+            gains = self.utility.log_gain(mean, std, center, reached)
             return logsumexp(gains, axis=0) - np.log(mean.shape[0])
-        return jnp.mean(utility.gain(mean, std, center, reached), axis=0)
+        return jnp.mean(self.utility.gain(mean, std, center, reached), axis=0)
 
 
 class ExpectedImprovement(Gain):

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import abc
 import math
-from typing import Any
+from typing import Any, ClassVar
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -37,7 +37,14 @@ _LEAST_LEFT = 1e-300
 
 
 class Utility(eqx.Module):
-    """The worth `w` of one call, in closed form."""
+    """The worth `w` of one call, in closed form.
+
+    Attributes:
+        convex: whether the worth is a convex function of the value. Then a call adds the more, the
+            less sure its value is.
+    """
+
+    convex: ClassVar[bool] = False
 
     @property
     @abc.abstractmethod
@@ -60,6 +67,8 @@ class Utility(eqx.Module):
 class Improvement(Utility):
     """Values above `best`: expected improvement."""
 
+    convex: ClassVar[bool] = True
+
     best: Float[Any, ""]
 
     @property
@@ -79,6 +88,8 @@ class Improvement(Utility):
 class Highest(Utility):
     """The highest of the values themselves: EMAX."""
 
+    convex: ClassVar[bool] = True
+
     @property
     def start(self):
         return -jnp.inf
@@ -94,6 +105,8 @@ class Highest(Utility):
 
 class Confidence(Utility):
     """The mean plus how far the value is from it: in expectation, mean + sqrt(beta) std."""
+
+    convex: ClassVar[bool] = True
 
     beta: Float[Any, ""]
 

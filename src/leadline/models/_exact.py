@@ -226,6 +226,21 @@ class ExactPosterior(DrawablePosterior):
         mean = self.gp.mean(xs) + cross.T @ self.weights
         return mean, var + self.gp.row_noise(xs) if noise else var
 
+    def ceilings(self, xs: Float[Any, "m d"]) -> Normal:
+        """Marginals with the mean of the posterior and no less than its variance; traces.
+
+        The first quarter of the data takes its part of the variance away, and the others nothing:
+        that is a sixteenth of the work of all. A query's covariances are a row here, and data that
+        are padding have no weight instead of no covariance: as the compiler has it, it takes a
+        third of the time.
+        """
+        rows, few = self.rows, -(-self.query_rows // 4)
+        cross = self.gp.kernel(xs, rows.x)
+        whitened = solve_lower(self.factor[:few, :few], rows.mask[:few, None] * cross[:, :few].T)
+        mean = self.gp.mean(xs) + cross @ (rows.mask * self.weights)
+        var = self.gp.kernel.diag(xs) - jnp.sum(whitened**2, axis=0)
+        return Normal(mean, jnp.maximum(var, 0.0))
+
     def project(self, xs):
         """The mean, and the whitened covariances with the data."""
         cross = self._cross(xs)

@@ -16,8 +16,9 @@ class Posterior(Able, eqx.Module):
 
     `predict` and `sample` are always there; the rest are abilities that only some posteriors have:
     `joint`, `update`, `leave_one_out` and `paths`; `data`, `observations` and `means_at_data` where
-    the data are held; `expansion`, `affine_update` and `observation_noise`, how it is written; and
-    `member` of a mixture.
+    the data are held; `expansion`, `affine_update` and `observation_noise`, how it is written;
+    `ceilings`, its marginals with more variance than they have, in less time; and `member` of a
+    mixture.
     """
 
     abilities: ClassVar = (
@@ -31,6 +32,7 @@ class Posterior(Able, eqx.Module):
         "expansion",
         "affine_update",
         "observation_noise",
+        "ceilings",
         "member",
     )
     gaussian: ClassVar[bool]

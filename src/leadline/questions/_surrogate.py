@@ -25,7 +25,7 @@ from leadline.boundary import InvalidData
 from leadline.kernels import PartlyAdditive
 from leadline.models import GP as Process
 from leadline.models import Posterior
-from leadline.numerics import fixed, shifted_sobol
+from leadline.numerics import fixed
 from leadline.questions._design import check_design
 from leadline.spaces import Space
 
@@ -34,8 +34,6 @@ State = Mapping[str, np.ndarray]
 _GROWTH = 0.01
 # Hyper-parameters that are a tenth of a nat better find no better point.
 _TOLERANCE = 0.05
-# The spread of so many rows of a space is the unit of its length scales.
-_REFERENCE = 256
 _FIRST = {"variance": 1.0, "share": 0.5, "mean": 0.0, "noise": 1e-2}
 
 
@@ -66,8 +64,9 @@ def learn(
         known: Any = fixed(noise)
         process = Process(process.kernel, mean=process.mean, noise=known)
     # Length scales are measured by the space, not by where calls have gathered.
-    reference = space.spread(_reference_points(space.dim))
-    posterior: Any = process.fit(x, y, priors="quiet", reference=reference, tolerance=_TOLERANCE)
+    posterior: Any = process.fit(
+        x, y, priors="quiet", reference=space.reference, tolerance=_TOLERANCE
+    )
     return posterior, {**_hyper_parameters(posterior.gp), "rows": np.asarray(n)}
 
 
@@ -123,11 +122,6 @@ def signed_logarithm(c: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
 def _first_process(columns: int) -> Any:
     """Where the first search starts."""
     return _process({**_FIRST, "lengthscale": np.ones(columns)})
-
-
-@cache
-def _reference_points(dim: int) -> np.ndarray:
-    return shifted_sobol(np.random.default_rng(0), _REFERENCE, dim)
 
 
 def _hyper_parameters(gp: Any) -> dict[str, np.ndarray]:

@@ -15,7 +15,8 @@ class Acquisition(Able, eqx.Module):
     """The worth of calling the function at `q` points together; larger is better.
 
     `after(rows)` is an ability: the same acquisition where calls at the rows `(k, d)` are under
-    way, so that its values are what further calls add to them.
+    way, so that its values are what further calls add to them. `ceilings(x)` is another: what no
+    set is worth more than, in less time than its value takes.
 
     Attributes:
         traceable: whether `values` is a JAX program, which then has gradients.
@@ -25,7 +26,7 @@ class Acquisition(Able, eqx.Module):
             one (Wilson 2023, theorem 2.12), up to the error of the search.
     """
 
-    abilities: ClassVar = ("after",)
+    abilities: ClassVar = ("after", "ceilings")
     traceable: ClassVar[bool] = True
     logarithmic: ClassVar[bool] = False
     submodular: ClassVar[bool] = False

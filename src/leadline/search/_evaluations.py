@@ -12,7 +12,7 @@ from leadline.numerics import blas_threads_for, bucket, in_pieces, quick_jit
 from leadline.search._acquisition import Acquisition
 
 # More sets than this are evaluated in pieces, so that memory does not grow with their number.
-_PIECE = 2048
+PIECE = 2048
 
 
 class Evaluations:
@@ -61,11 +61,11 @@ def set_values(
         return in_pieces(
             lambda p: np.asarray(acquisition.values(p), np.float64),
             sets,
-            _PIECE,
+            PIECE,
             pad=lambda rows: rows,
         )
     # All pieces are of one size, so that they are one program.
-    size = min(bucket(m) if padded else m, _PIECE)
+    size = min(bucket(m) if padded else m, PIECE)
     with blas_threads_for(1):
         return in_pieces(lambda p: _values_jit(acquisition, p), sets, size, pad=lambda _: size)
 

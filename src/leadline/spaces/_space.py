@@ -16,6 +16,7 @@ import numpy as np
 from jaxtyping import Bool, Float
 
 from leadline.boundary import InvalidData, as_bounds, as_rows
+from leadline.numerics import shifted_sobol
 from leadline.spaces._conditions import find_conditions
 from leadline.spaces._description import describe_parameter, qualified_name, read_parameter
 from leadline.spaces._finite import count_points, every_state
@@ -26,6 +27,9 @@ from leadline.spaces._points import read_arrays, read_points, write_points
 
 # More points than this are not listed one by one.
 _LISTED = 10_000
+
+# So many rows say what is far in a space.
+_REFERENCE = 256
 
 # A constraint that fewer than one in so many random points satisfy is taken for an impossible one.
 _RARE = 10_000
@@ -139,6 +143,11 @@ class Space:
         u = np.ascontiguousarray(u.T)
         states = np.stack([p.spread(u[j]) for j, p in enumerate(self._parameters)])
         return self._rows(self._conditions.without_others(states))
+
+    @cached_property
+    def reference(self) -> Float[np.ndarray, "256 columns"]:
+        """Rows that fill the space evenly, always the same: what is far in it, and what is near."""
+        return self.spread(shifted_sobol(np.random.default_rng(0), _REFERENCE, self.dim))
 
     def sample(self, rng: np.random.Generator, n: int) -> Float[np.ndarray, "n columns"]:
         """Random rows that satisfy the constraint, by rejection."""

@@ -3,13 +3,8 @@ import numpy as np
 import pytest
 
 import leadline as ll
-from leadline.acquisition import (
-    ExpectedImprovement,
-    LogExpectedImprovement,
-    base_samples,
-    fantasize,
-    fantasize_incumbent,
-)
+from leadline.acquisition import ExpectedImprovement, LogExpectedImprovement, base_samples
+from leadline.acquisition._fantasies import fantasize, fantasize_incumbent
 from leadline.acquisition._utilities import Improvement
 from leadline.models import mixture
 from leadline.numerics import quick_jit

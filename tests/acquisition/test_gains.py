@@ -11,8 +11,8 @@ from leadline.acquisition import (
     LogProbabilityOfImprovement,
     ProbabilityOfImprovement,
     UpperConfidenceBound,
-    fantasize,
 )
+from leadline.acquisition._fantasies import fantasize
 from leadline.acquisition._utilities import Confidence, Exceedance, Highest, Improvement
 from leadline.models import Titsias, mixture
 from leadline.numerics import quick_jit

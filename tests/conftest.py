@@ -46,7 +46,7 @@ def few_programs():
     yield
     maps = Path("/proc/self/maps")
     if maps.exists() and maps.read_bytes().count(b"\n") > 20_000:
-        from leadline.numerics import forget_programs
+        from leadline.numerics._programs import forget_programs
 
         forget_programs()
         jax.clear_caches()
@@ -55,7 +55,7 @@ def few_programs():
 @pytest.fixture
 def nothing_made(tmp_path):
     """As if no program had ever been made; the folder in which they are kept from now on."""
-    from leadline.numerics import forget_programs
+    from leadline.numerics._programs import forget_programs
     from leadline.questions._rehearsals import forget_rehearsals
 
     before = jax.config.jax_compilation_cache_dir

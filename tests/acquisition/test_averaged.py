@@ -14,7 +14,7 @@ from leadline.numerics import quick_jit
 RNG = np.random.default_rng(0)
 X = RNG.random((10, 2))
 Y = np.sin(6 * X[:, 0]) + X[:, 1] + 0.05 * RNG.normal(size=10)
-PENDING = RNG.random((2, 2))
+RUNNING = RNG.random((2, 2))
 XS = jnp.asarray(RNG.random((5, 1, 2)))
 WEIGHTS = np.array([0.2, 0.5, 0.3])
 
@@ -60,19 +60,19 @@ def test_logarithms_are_of_weighted_means(posteriors, mixed):
     np.testing.assert_allclose(values(acquisition, XS), expected, rtol=1e-10)
 
 
-def test_calls_under_way_are_those_of_each_member(posteriors, mixed, compilations):
+def test_running_calls_are_those_of_each_member(posteriors, mixed, compilations):
     """And one more of them compiles nothing."""
     make = own_best(LogExpectedImprovement)
     acquisition = averaged(make, mixed)
-    in_turn = acquisition.after(PENDING[:1])
+    in_turn = acquisition.after(RUNNING[:1])
     alone = values(in_turn, XS)
     before = compilations[0]
-    in_turn = in_turn.after(PENDING[1:])
+    in_turn = in_turn.after(RUNNING[1:])
     found = values(in_turn, XS)
     assert compilations[0] == before
-    expected = log_mean([values(make(post).after(PENDING), XS) for post in posteriors])
+    expected = log_mean([values(make(post).after(RUNNING), XS) for post in posteriors])
     np.testing.assert_allclose(found, expected, rtol=1e-10)
-    assert np.array_equal(found, values(acquisition.after(PENDING), XS))
+    assert np.array_equal(found, values(acquisition.after(RUNNING), XS))
     assert not np.allclose(found, alone, rtol=1e-3)
 
 
@@ -150,7 +150,7 @@ def test_misuse_is_an_error(posteriors, mixed):
         averaged(lambda post: MaxValueEntropy(post, np.ones(next(sizes))), mixed)
     told = averaged(lambda post: MaxValueEntropy(post, np.ones(2)), mixed)
     with pytest.raises(ll.Unsupported, match="MaxValueEntropy has no 'after'"):
-        told.after(PENDING)
+        told.after(RUNNING)
 
     class Host(ExpectedImprovement):
         traceable = False

@@ -3,13 +3,8 @@ import numpy as np
 import pytest
 
 import leadline as ll
-from leadline.acquisition import (
-    ExpectedImprovement,
-    LogExpectedImprovement,
-    base_samples,
-    fantasize,
-    fantasize_incumbent,
-)
+from leadline.acquisition import ExpectedImprovement, LogExpectedImprovement, base_samples
+from leadline.acquisition._fantasies import fantasize, fantasize_incumbent
 from leadline.acquisition._utilities import Improvement
 from leadline.models import mixture
 from leadline.numerics import quick_jit
@@ -19,7 +14,7 @@ NOISE = 1e-2
 RNG = np.random.default_rng(0)
 X = RNG.random((12, 2))
 Y = np.sin(6 * X[:, 0]) + X[:, 1] + 0.1 * RNG.normal(size=12)
-PENDING = RNG.random((3, 2))
+RUNNING = RNG.random((3, 2))
 XS = RNG.random((6, 2))
 
 moments = quick_jit(lambda fantasies, xs: fantasies.moments(xs))
@@ -40,18 +35,18 @@ def posterior():
 
 @pytest.fixture(scope="module")
 def fantasies(posterior):
-    return fantasize(posterior, PENDING)
+    return fantasize(posterior, RUNNING)
 
 
 def refit(outcomes, noise=NOISE):
     """The posterior given the data and what the calls found, without noise in the latter."""
-    var = np.append(np.full(len(X), noise), np.zeros(len(PENDING)))
+    var = np.append(np.full(len(X), noise), np.zeros(len(RUNNING)))
     gp = ll.GP(KERNEL, mean=0.3, noise=0.0)
-    return gp.condition(np.concatenate([X, PENDING]), np.append(Y, outcomes), var)
+    return gp.condition(np.concatenate([X, RUNNING]), np.append(Y, outcomes), var)
 
 
 def outcomes_of(fantasies):
-    rows = len(X) + np.arange(len(PENDING))
+    rows = len(X) + np.arange(len(RUNNING))
     return np.asarray(fantasies.outcomes)[:, rows]
 
 
@@ -85,8 +80,8 @@ def test_improvement_given_outcomes_is_that_of_a_refit(fantasies):
 
 
 def test_outcomes_have_the_law_of_the_posterior(posterior):
-    drawn = outcomes_of(fantasize(posterior, PENDING, 4096))
-    law = posterior.joint(PENDING)
+    drawn = outcomes_of(fantasize(posterior, RUNNING, 4096))
+    law = posterior.joint(RUNNING)
     error = np.sqrt(np.diagonal(law.cov) / len(drawn))
     # Evenly spread draws are closer than independent ones, whose error this is.
     assert np.all(np.abs(drawn.mean(axis=0) - law.mean) < 4 * error)
@@ -100,8 +95,8 @@ def test_the_deviation_does_not_depend_on_outcomes(posterior, fantasies):
 
     Check: wilson S6.7
     """
-    twice = fantasize(posterior, PENDING, 128)
-    others = fantasize(posterior, PENDING, seed=5)
+    twice = fantasize(posterior, RUNNING, 128)
+    others = fantasize(posterior, RUNNING, seed=5)
     for changed in (twice, others):
         assert np.array_equal(changed.factor, fantasies.factor)
         assert np.array_equal(moments(changed, XS)[1], moments(fantasies, XS)[1])
@@ -114,13 +109,13 @@ def test_the_deviation_does_not_depend_on_outcomes(posterior, fantasies):
 
 @pytest.mark.parametrize("draw", [fantasize, fantasize_incumbent])
 def test_calls_one_after_the_other_or_together_are_the_same(posterior, draw):
-    together = draw(posterior, PENDING)
-    stepwise = draw(posterior, PENDING[:1]).after(PENDING[1:2]).after(PENDING[2:])
+    together = draw(posterior, RUNNING)
+    stepwise = draw(posterior, RUNNING[:1]).after(RUNNING[1:2]).after(RUNNING[2:])
     for a, b in zip(jax.tree.leaves(together), jax.tree.leaves(stepwise), strict=True):
         assert np.array_equal(a, b)
-    assert np.array_equal(stepwise.pending, PENDING)
+    assert np.array_equal(stepwise.running, RUNNING)
     # Earlier calls keep their outcomes when others follow.
-    first = np.asarray(draw(posterior, PENDING[:1]).outcomes)[:, : len(X) + 1]
+    first = np.asarray(draw(posterior, RUNNING[:1]).outcomes)[:, : len(X) + 1]
     np.testing.assert_allclose(first, np.asarray(together.outcomes)[:, : len(X) + 1], rtol=1e-11)
 
 
@@ -136,12 +131,12 @@ def test_more_rows_than_a_bucket_has_are_the_same(posterior):
 
 def test_one_more_call_compiles_nothing(posterior, compilations):
     best = np.asarray(0.7)
-    acquisition = LogExpectedImprovement(posterior, best).after(PENDING[:1])
+    acquisition = LogExpectedImprovement(posterior, best).after(RUNNING[:1])
     values(acquisition, XS[:, None, :])
     before = compilations[0]
-    acquisition = acquisition.after(PENDING[1:2])
+    acquisition = acquisition.after(RUNNING[1:2])
     values(acquisition, XS[:, None, :])
-    acquisition = acquisition.after(PENDING[2:])
+    acquisition = acquisition.after(RUNNING[2:])
     values(acquisition, XS[:, None, :])
     assert compilations[0] == before
 
@@ -153,7 +148,7 @@ def test_without_calls_nothing_changes(posterior):
     np.testing.assert_allclose(mean, np.tile(marginal.mean, (64, 1)), rtol=1e-9, atol=1e-10)
     np.testing.assert_allclose(std, marginal.std, rtol=1e-8)
     np.testing.assert_allclose(center, marginal.mean, rtol=1e-11)
-    assert none.pending.shape == (0, 2)
+    assert none.running.shape == (0, 2)
 
 
 def test_drawn_incumbents_average_to_the_posterior(posterior):
@@ -204,8 +199,8 @@ def test_base_samples_begin_alike_and_are_normal():
 
 def test_calls_at_one_point_count_once(posterior):
     best = np.asarray(0.7)
-    once = LogExpectedImprovement(posterior, best).after(PENDING)
-    twice = once.after(PENDING[:1])
+    once = LogExpectedImprovement(posterior, best).after(RUNNING)
+    twice = once.after(RUNNING[:1])
     found = values(twice, XS[:, None, :])
     np.testing.assert_allclose(found, values(once, XS[:, None, :]), atol=1e-3)
 
@@ -219,6 +214,6 @@ def test_misuse_is_an_error(posterior, fantasies):
         fantasies.after(np.zeros(2))
     for draw in (fantasize, fantasize_incumbent):
         with pytest.raises(ll.InvalidData, match="At least 1 fantasy"):
-            draw(posterior, PENDING, 0)
+            draw(posterior, RUNNING, 0)
         with pytest.raises(ll.Unsupported, match="exact Gaussian process, got MixturePosterior"):
-            draw(mixture([posterior, posterior]), PENDING)
+            draw(mixture([posterior, posterior]), RUNNING)

@@ -148,7 +148,7 @@ def test_without_any_doubt_values_and_gradients_are_numbers():
     assert np.all(np.isfinite(gradients(feasible(None, known), x)))
 
 
-def test_calls_under_way_are_the_acquisitions(objective, constraints):
+def test_running_calls_are_the_acquisitions(objective, constraints):
     x, inner = POINTS[:, None], LogExpectedImprovement(objective, BEST)
     beside = LogFeasible(inner, constraints).after(RUNNING, n=32, seed=3)
     alone = values(inner.after(RUNNING, n=32, seed=3), x)
@@ -167,7 +167,7 @@ def joint_draws(posterior, rng):
     return drawn[:, : len(RUNNING)], drawn[:, len(RUNNING) :]
 
 
-def test_the_probability_beside_calls_under_way_is_of_the_first_allowed_point(constraints):
+def test_the_probability_beside_running_calls_is_of_the_first_allowed_point(constraints):
     rng = np.random.default_rng(4)
     pairs = [joint_draws(posterior, rng) for posterior in constraints]
     running = np.all([there <= 0.0 for there, _ in pairs], axis=0)
@@ -197,7 +197,7 @@ def _in_order_of(first, second):
     )
 
 
-def test_calls_under_way_one_after_the_other_or_together(constraints):
+def test_running_calls_one_after_the_other_or_together(constraints):
     alone = LogProbabilityAllowed(constraints)
     together = values(alone.after(RUNNING), POINTS[:, None])
     in_turn = alone.after(RUNNING[:1]).after(RUNNING[1:])
@@ -209,7 +209,7 @@ def test_calls_under_way_one_after_the_other_or_together(constraints):
     assert fall[0] > np.max(away)
 
 
-def test_where_a_call_under_way_is_surely_allowed_values_are_still_numbers():
+def test_where_a_running_call_is_surely_allowed_values_are_still_numbers():
     sure = (process(lambda x: -5.0 + x[:, 0], noise=1e-6),)
     alone = LogProbabilityAllowed(sure)
     x = POINTS[:, None]

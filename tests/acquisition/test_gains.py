@@ -11,8 +11,8 @@ from leadline.acquisition import (
     LogProbabilityOfImprovement,
     ProbabilityOfImprovement,
     UpperConfidenceBound,
-    fantasize,
 )
+from leadline.acquisition._fantasies import fantasize
 from leadline.acquisition._utilities import Confidence, Exceedance, Highest, Improvement
 from leadline.models import Titsias, mixture
 from leadline.numerics import quick_jit
@@ -20,9 +20,9 @@ from leadline.numerics import quick_jit
 RNG = np.random.default_rng(0)
 X = RNG.random((12, 2))
 Y = np.sin(6 * X[:, 0]) + X[:, 1]
-PENDING = np.array([[0.3, 0.9], [0.45, 0.6], [0.9, 0.95]])
+RUNNING = np.array([[0.3, 0.9], [0.45, 0.6], [0.9, 0.95]])
 POINT = np.array([0.25, 0.65])
-ROWS = np.concatenate([PENDING, POINT[None]])
+ROWS = np.concatenate([RUNNING, POINT[None]])
 BETA = np.asarray(2.0)
 
 
@@ -109,10 +109,10 @@ def test_gains_are_unbiased_and_vary_less(posterior, unlikely):
     Check: wilson S6.1
     Check: wilson S6.2
     """
-    pending = PENDING[:2]
-    fantasies = fantasize(posterior, pending, 4000)
+    running = RUNNING[:2]
+    fantasies = fantasize(posterior, running, 4000)
     found = gains_of_each(fantasies, unlikely, jnp.asarray(POINT[None]))
-    y, mean = drawn_values(posterior, np.concatenate([pending, POINT[None]]), 2_000_000)
+    y, mean = drawn_values(posterior, np.concatenate([running, POINT[None]]), 2_000_000)
     assert np.mean(y[:, 2] > unlikely) < 0.01
     for name, gains in found.items():
         worth, start = worths(name, y, mean, float(unlikely))
@@ -163,7 +163,7 @@ def test_beside_no_calls_gains_are_the_closed_form(posterior):
 
 
 def test_values_are_the_means_of_gains_and_logarithms_of_the_same(posterior):
-    fantasies, best = fantasize(posterior, PENDING[:2] + 0.1), np.asarray(1.2)
+    fantasies, best = fantasize(posterior, RUNNING[:2] + 0.1), np.asarray(1.2)
     found = values_of_all(posterior, best, fantasies, jnp.asarray(ROWS)[:, None, :])
     for name, gains in gains_of_each(fantasies, best, jnp.asarray(ROWS)).items():
         np.testing.assert_allclose(found[name], np.mean(gains, axis=0), rtol=1e-11)
@@ -183,7 +183,7 @@ def test_nothing_is_left_where_every_fantasy_has_improved(posterior):
     Check: wilson S6.3
     """
     x, low = jnp.asarray(ROWS)[:, None, :], np.asarray(-20.0)
-    fantasies = fantasize(posterior, PENDING)
+    fantasies = fantasize(posterior, RUNNING)
     gone = values_of_all(posterior, low, fantasies, x)
     assert np.all(np.asarray(gone["ProbabilityOfImprovement"]) == 0.0)
     logarithm = LogProbabilityOfImprovement(posterior, low, fantasies=fantasies)
@@ -220,7 +220,7 @@ def test_gradients_are_right_and_not_zero_where_naive_ones_are(posterior, unlike
     Check: wilson S6.6
     """
     hopeless = np.asarray(float(unlikely) + 0.3)
-    acquisition = ExpectedImprovement(posterior, hopeless).after(PENDING[:2])
+    acquisition = ExpectedImprovement(posterior, hopeless).after(RUNNING[:2])
     x = jnp.asarray(POINT)[None, None]
     _, gradient = values_and_gradients(acquisition, x)
     step = 1e-5
@@ -248,29 +248,29 @@ def undoubted(scale):
 
 def test_gradients_are_finite_at_a_call_and_at_data():
     """For values of any size."""
-    x = jnp.asarray(np.stack([PENDING[0], PENDING[1] + 1e-9, X[0], X[3] + 1e-8]))[:, None, :]
+    x = jnp.asarray(np.stack([RUNNING[0], RUNNING[1] + 1e-9, X[0], X[3] + 1e-8]))[:, None, :]
     for scale in (1.0, 1e6):
         post, best = undoubted(scale)
         acquisition = LogExpectedImprovement(post, best)
-        for each in (acquisition, acquisition.after(PENDING)):
+        for each in (acquisition, acquisition.after(RUNNING)):
             assert all(np.all(np.isfinite(a)) for a in values_and_gradients(each, x))
 
 
 @pytest.mark.slow
 def test_gradients_are_finite_at_all_calls_and_data():
     """For every kind."""
-    near = [PENDING, PENDING + 1e-9, PENDING + 1e-6, X, X + 1e-8, POINT[None]]
+    near = [RUNNING, RUNNING + 1e-9, RUNNING + 1e-6, X, X + 1e-8, POINT[None]]
     x = jnp.asarray(np.concatenate(near))[:, None, :]
     for scale in (1.0, 1e6):
         post, best = undoubted(scale)
-        for fantasies in (None, fantasize(post, PENDING)):
+        for fantasies in (None, fantasize(post, RUNNING)):
             for name, found in gradients_of_all(post, best, fantasies, x).items():
                 assert all(np.all(np.isfinite(a)) for a in found), name
-        noisy = LogExpectedImprovement.noisy(post).after(PENDING)
+        noisy = LogExpectedImprovement.noisy(post).after(RUNNING)
         assert all(np.all(np.isfinite(a)) for a in values_and_gradients(noisy, x))
 
 
-def test_a_call_under_way_leaves_little_to_gain_beside_it(posterior):
+def test_a_running_call_leaves_little_to_gain_beside_it(posterior):
     """At the call itself nothing; far away, where it says nothing, almost all."""
     best = np.asarray(Y.max())
     x = jnp.asarray(np.resize(np.stack([POINT, [0.95, 0.05]]), (4, 2)))[:, None, :]
@@ -283,13 +283,13 @@ def test_a_call_under_way_leaves_little_to_gain_beside_it(posterior):
 
 def test_misuse_is_an_error(posterior):
     acquisition = ExpectedImprovement(posterior, np.asarray(0.0))
-    for each in (acquisition, acquisition.after(PENDING)):
+    for each in (acquisition, acquisition.after(RUNNING)):
         with pytest.raises(ll.InvalidData, match="one point at a time"):
             each.values(jnp.zeros((4, 2, 2)))
     with pytest.raises(ll.InvalidData, match="2 columns"):
         acquisition.after(np.zeros((1, 3)))
     with pytest.raises(ll.InvalidData, match="At least 1 fantasy"):
-        acquisition.after(PENDING, 0)
+        acquisition.after(RUNNING, 0)
     for beta in (0.0, -1.0, np.nan):
         with pytest.raises(ll.InvalidData, match="beta must be positive"):
             UpperConfidenceBound(posterior, np.asarray(beta))
@@ -297,4 +297,4 @@ def test_misuse_is_an_error(posterior):
         ExpectedMaximum(mixture([posterior, posterior]))
     titsias = Titsias(posterior.gp.kernel, X[:6], noise=1e-3).condition(X, Y)
     with pytest.raises(ll.Unsupported, match="exact Gaussian process, got TitsiasPosterior"):
-        ExpectedMaximum(titsias).after(PENDING)
+        ExpectedMaximum(titsias).after(RUNNING)

@@ -235,7 +235,7 @@ def test_the_logarithm_goes_on_where_the_value_underflows(posterior):
     assert np.all(np.linalg.norm(gradients[:, 0], axis=1) > 1.0)
 
 
-def test_beside_calls_under_way_it_is_what_one_more_adds(posterior):
+def test_beside_running_calls_it_is_what_one_more_adds(posterior):
     """In each sample: the choice with all outcomes, compared to the one with those before."""
     x = np.random.default_rng(7).random((3, 3, 2))
     x[:, :2] = x[0, :2]
@@ -253,11 +253,11 @@ def test_beside_calls_under_way_it_is_what_one_more_adds(posterior):
         np.testing.assert_allclose(value, naive.mean(), atol=4 * naive.std() / len(BASE) ** 0.5)
         assert gains.std() < naive.std()
     one_by_one = acquisition.after(first[:1]).after(first[1:])
-    np.testing.assert_array_equal(one_by_one.pending, beside.pending)
-    assert acquisition.after(np.zeros((0, 2))).pending.shape == (0, 2)
+    np.testing.assert_array_equal(one_by_one.running, beside.running)
+    assert acquisition.after(np.zeros((0, 2))).running.shape == (0, 2)
 
 
-def test_a_call_that_is_under_way_without_noise_need_not_be_made_again():
+def test_a_call_that_is_running_without_noise_need_not_be_made_again():
     sure = ll.GP(KERNEL, noise=0.0).condition(DATA, DATA[:, 0])
     again = MonteCarloKnowledgeGradient(sure, CANDIDATES, BASE, own=False).after(POINTS[:2, 0])
     found = values(again, POINTS[:3])

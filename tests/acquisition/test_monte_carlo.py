@@ -53,7 +53,7 @@ CLOSED = {
 M = 2**16
 BASE = np.random.default_rng(1).normal(size=(M, 4))
 SETS = np.random.default_rng(2).random((4, 3, 2))
-PENDING = np.array([[0.3, 0.9], [0.25, 0.7]])
+RUNNING = np.array([[0.3, 0.9], [0.25, 0.7]])
 
 
 @quick_jit
@@ -65,24 +65,24 @@ def values(acquisitions, x):
 
 
 @quick_jit
-def draws(posterior, x, base, pending, rao_blackwell):
+def draws(posterior, x, base, running, rao_blackwell):
     """The estimate of each draw alone, (m, b), for every utility."""
 
     def one(z):
         return {
-            name: MonteCarlo(posterior, utility, z[None], pending, rao_blackwell).values(x)
+            name: MonteCarlo(posterior, utility, z[None], running, rao_blackwell).values(x)
             for name, utility in UTILITIES.items()
         }
 
     return jax.vmap(one)(base)
 
 
-def naive(x, pending=None, base=BASE):
-    return jax.device_get(draws(POSTERIOR, jnp.asarray(x), base, pending, False))
+def naive(x, running=None, base=BASE):
+    return jax.device_get(draws(POSTERIOR, jnp.asarray(x), base, running, False))
 
 
-def rao_blackwell(x, pending=None, base=BASE):
-    return jax.device_get(draws(POSTERIOR, jnp.asarray(x), base, pending, True))
+def rao_blackwell(x, running=None, base=BASE):
+    return jax.device_get(draws(POSTERIOR, jnp.asarray(x), base, running, True))
 
 
 @pytest.fixture(scope="module")
@@ -158,11 +158,11 @@ class TestOnePoint:
             pytest.param(("highest", "exceedance"), marks=pytest.mark.slow),
         ],
     )
-    def test_beside_calls_under_way_it_is_the_gain_in_closed_form(self, names):
+    def test_beside_running_calls_it_is_the_gain_in_closed_form(self, names):
         """With the same draws of their outcomes, which `after` of the closed forms takes too."""
         base = base_samples(64, 3, 3)
-        beside = {n: CLOSED[n].after(PENDING, n=64, seed=3) for n in names}
-        ours = {n: MonteCarlo(POSTERIOR, UTILITIES[n], base, PENDING) for n in names}
+        beside = {n: CLOSED[n].after(RUNNING, n=64, seed=3) for n in names}
+        ours = {n: MonteCarlo(POSTERIOR, UTILITIES[n], base, RUNNING) for n in names}
         wanted, found = jax.device_get(values((beside, ours), jnp.asarray(SETS[:, :1])))
         for name in names:
             np.testing.assert_allclose(found[name], wanted[name], atol=1e-9)
@@ -359,27 +359,27 @@ class TestSets:
 class TestCallsUnderWay:
     def test_the_value_is_what_points_add(self, of_sets):
         """In each draw the set with the calls less the calls alone, in either form."""
-        together = np.concatenate([np.broadcast_to(PENDING, (4, 2, 2)), SETS[:, :1]], axis=1)
-        alone = jnp.broadcast_to(jnp.asarray(PENDING), (4, 2, 2))
+        together = np.concatenate([np.broadcast_to(RUNNING, (4, 2, 2)), SETS[:, :1]], axis=1)
+        alone = jnp.broadcast_to(jnp.asarray(RUNNING), (4, 2, 2))
         for form in (naive, rao_blackwell):
-            added, all_three, two = form(SETS[:, :1], PENDING), form(together), form(alone)
+            added, all_three, two = form(SETS[:, :1], RUNNING), form(together), form(alone)
             for name in UTILITIES:
                 np.testing.assert_allclose(added[name], all_three[name] - two[name], atol=1e-9)
 
     def test_more_calls_come_after_those_before(self):
         acquisition = MonteCarlo(POSTERIOR, Highest(), base_samples(64, 3, 0))
-        at_once = acquisition.after(PENDING)
-        one_by_one = acquisition.after(PENDING[:1]).after(PENDING[1:])
-        np.testing.assert_array_equal(at_once.pending, one_by_one.pending)
-        assert (acquisition.under_way, at_once.under_way) == (0, 2)
+        at_once = acquisition.after(RUNNING)
+        one_by_one = acquisition.after(RUNNING[:1]).after(RUNNING[1:])
+        np.testing.assert_array_equal(at_once.running, one_by_one.running)
+        assert (acquisition.n_running, at_once.n_running) == (0, 2)
         assert at_once.submodular
 
 
 def test_the_logarithm_is_the_logarithm():
-    """Values of EMAX and UCB are positive beside calls under way."""
+    """Values of EMAX and UCB are positive beside running calls."""
     base = base_samples(64, 4, 0)
     first = {
-        n: (u, base, None if n in ("improvement", "exceedance") else PENDING)
+        n: (u, base, None if n in ("improvement", "exceedance") else RUNNING)
         for n, u in UTILITIES.items()
     }
     plain = {n: MonteCarlo(POSTERIOR, *rest) for n, rest in first.items()}
@@ -393,7 +393,7 @@ def test_the_logarithm_is_the_logarithm():
 def test_sets_in_pieces_have_the_same_values_and_gradients(monkeypatch, form):
     """Seven sets in pieces of two, the last of which is filled up."""
     x = jnp.asarray(np.random.default_rng(6).random((7, 1, 2)))
-    acquisition = MonteCarlo(POSTERIOR, Highest(), base_samples(16, 2, 0), PENDING[:1], form)
+    acquisition = MonteCarlo(POSTERIOR, Highest(), base_samples(16, 2, 0), RUNNING[:1], form)
 
     def both(x):
         found, pull = jax.vjp(acquisition.values, x)
@@ -412,10 +412,10 @@ def test_misuse_is_an_error():
     with pytest.raises(ll.InvalidData, match="need 3 columns of base samples, got 2"):
         acquisition.values(jnp.asarray(SETS))
     with pytest.raises(ll.InvalidData, match="need 3 columns of base samples, got 2"):
-        acquisition.after(PENDING).values(jnp.asarray(SETS[:, :1]))
+        acquisition.after(RUNNING).values(jnp.asarray(SETS[:, :1]))
     with pytest.raises(ll.InvalidData, match=r"sets of points, \(b, q, 2\)"):
         acquisition.values(jnp.zeros((3, 1, 5)))
-    with pytest.raises(ll.InvalidData, match="pending must be rows of 2 columns"):
+    with pytest.raises(ll.InvalidData, match="running must be rows of 2 columns"):
         MonteCarlo(POSTERIOR, Highest(), base, np.zeros((1, 3)))
     with pytest.raises(ll.InvalidData, match="rows must have 2 columns"):
         acquisition.after(np.zeros((1, 3)))

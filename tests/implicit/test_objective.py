@@ -18,11 +18,15 @@ from leadline.implicit import (
     MarginalRatio,
     Networks,
     Objective,
+)
+from leadline.implicit._networks import Columns
+from leadline.implicit._objective import (
+    MATCHING_LOSSES,
+    RATIO_LOSSES,
+    UNINFORMED,
     player_terms,
     ratio_losses,
 )
-from leadline.implicit._networks import Columns
-from leadline.implicit._objective import MATCHING_LOSSES, RATIO_LOSSES, UNINFORMED
 
 RNG = np.random.default_rng(0)
 D, K, B = 3, 2, 16

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy import integrate, special, stats
 
-from leadline.kernels import SpectralMixture, SquaredExponential, gauss_hermite_mean
+from leadline.kernels import SpectralMixture, SquaredExponential
 from leadline.kernels._matern import matern_profile
-from leadline.kernels._means._smoothing import _half_moments, smoothed_matern
+from leadline.kernels._means._smoothing import _half_moments, gauss_hermite_mean, smoothed_matern
 from leadline.measures import Gaussian
 
 ORDERS = pytest.mark.parametrize("nu", [0.5, 1.5, 2.5])

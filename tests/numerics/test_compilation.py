@@ -9,8 +9,7 @@ import jax
 import numpy as np
 import pytest
 
-from leadline.numerics import enable_compilation_cache
-from leadline.numerics._programs import _compilation
+from leadline.numerics._programs import _compilation, enable_compilation_cache
 from leadline.numerics._programs._compilation import _known, compiler_options, known_options
 
 FOLDER, SECONDS = "jax_compilation_cache_dir", "jax_persistent_cache_min_compile_time_secs"

@@ -13,8 +13,7 @@ import pytest
 
 import leadline as ll
 from leadline.models._exact import _condition_at, log_evidence
-from leadline.numerics import forget_programs
-from leadline.numerics._programs import _store
+from leadline.numerics._programs import _store, forget_programs
 from leadline.numerics._programs._programs import Call
 from leadline.numerics._programs._store import find_stored
 

@@ -12,7 +12,8 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
-from leadline.numerics import forget_programs, quick_jit, rehearsing
+from leadline.numerics import quick_jit, rehearsing
+from leadline.numerics._programs import forget_programs
 
 
 class Pair(NamedTuple):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import leadline as ll
-from leadline.numerics import forget_programs
+from leadline.numerics._programs import forget_programs
 from leadline.questions._rehearsals import Rehearsals, forget_rehearsals
 from leadline.questions.minimize.methods._scenes import Prospect, scenes
 

@@ -131,14 +131,14 @@ def test_greedy_batches_grow_at_their_end(posterior, best):
     np.testing.assert_allclose(batches[-1].value, total, rtol=1e-8)
 
 
-def test_calls_under_way_are_the_first_of_a_batch(posterior, best):
+def test_running_calls_are_the_first_of_a_batch(posterior, best):
     """Check: wilson S5.7."""
     acquisition = LogExpectedImprovement(posterior, best)
     pool = np.random.default_rng(6).random((60, 2))
     batch = maximize_pool(acquisition, pool, q=5).rows
     rest = maximize_pool(acquisition.after(batch[:2]), pool, q=3, avoid=batch[:2])
     np.testing.assert_array_equal(rest.rows, batch[2:])
-    # Negative control: without the calls under way the choice is another one.
+    # Negative control: without the running calls the choice is another one.
     blind = maximize_pool(acquisition, pool, q=3, avoid=batch[:2])
     assert np.any(blind.rows != batch[2:])
     # In a space the searches have other candidates, and find the same to their accuracy.

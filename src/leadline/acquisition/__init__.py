@@ -1,7 +1,7 @@
 """What a next call is worth, and where it is worth most."""
 
 from leadline.acquisition._averaged import Averaged, LogAveraged, averaged
-from leadline.acquisition._fantasies import Fantasies, base_samples, fantasize, fantasize_incumbent
+from leadline.acquisition._fantasies import Fantasies, base_samples
 from leadline.acquisition._feasibility import Feasible, LogFeasible, LogProbabilityAllowed, feasible
 from leadline.acquisition._gains import (
     ExpectedImprovement,
@@ -26,7 +26,6 @@ from leadline.acquisition._nested_knowledge_gradient import (
     NestedKnowledgeGradient,
     OneShotKnowledgeGradient,
 )
-from leadline.acquisition._pairs import expected_maximum_of_two
 from leadline.acquisition._thompson import (
     DrawnFunction,
     location_scale_choice,
@@ -107,10 +106,7 @@ __all__ = [
     "decide",
     "elicit_probability",
     "elicit_utility",
-    "expected_maximum_of_two",
     "expected_utility",
-    "fantasize",
-    "fantasize_incumbent",
     "feasible",
     "is_among",
     "location_scale_choice",

@@ -44,7 +44,7 @@ class Averaged(Acquisition):
         return jnp.asarray(self.weights) @ _of_each(self.members, x)
 
     def after(self, rows: Float[Any, "k d"]) -> Averaged:
-        """The same beside calls at `rows` under way; each member has its own outcomes of them."""
+        """The same beside running calls at `rows`; each member has its own outcomes of them."""
         each = [_member(self.members, i).after(rows) for i in range(self.weights.shape[0])]
         return type(self)(_stack(each), self.weights)
 

@@ -1,4 +1,4 @@
-"""A posterior given calls under way: many possible outcomes of them, and one factor for all.
+"""A posterior given running calls: many possible outcomes of them, and one factor for all.
 
 The values f(P) of the calls at rows P are not known yet. Each of `s` fantasies is one joint draw of
 them; given it, the function elsewhere is normal with a mean of its own and a standard deviation
@@ -53,13 +53,13 @@ def base_samples(n: int, columns: int, seed: int = 0) -> Float[np.ndarray, "n c"
 
 
 class Fantasies(eqx.Module):
-    """What is believed about a function given possible outcomes of calls under way.
+    """What is believed about a function given possible outcomes of running calls.
 
     Attributes:
         posterior: what is believed given the data alone.
         x, mask: rows of data and calls, padded.
         outcomes: values of the function that are drawn for the rows, (s, n).
-        drawn: which rows those are: calls under way, and the data if their values are drawn too.
+        drawn: which rows those are: running calls, and the data if their values are drawn too.
         centers: the posterior mean at the rows, (n,).
         seed: of the draws.
     """
@@ -76,8 +76,8 @@ class Fantasies(eqx.Module):
     incumbent: bool = eqx.field(static=True)
 
     @property
-    def pending(self) -> Float[np.ndarray, "p d"]:
-        """The rows of the calls under way.
+    def running(self) -> Float[np.ndarray, "p d"]:
+        """The rows of the running calls.
 
         They are read off `x`: an array of their own would have a shape, and so a program, for each
         number of them.
@@ -85,9 +85,9 @@ class Fantasies(eqx.Module):
         return np.asarray(self.x)[self.posterior.n : int(np.sum(self.mask))]
 
     def after(self, rows: Any) -> Fantasies:
-        """The same with more calls under way; those before keep their outcomes."""
+        """The same with more running calls; those before keep their outcomes."""
         rows = as_rows(rows, "rows", columns=self.posterior.query_columns)
-        both = np.concatenate([self.pending, rows])
+        both = np.concatenate([self.running, rows])
         draw = fantasize_incumbent if self.incumbent else fantasize
         return draw(self.posterior, both, self.outcomes.shape[0], self.seed)
 
@@ -132,7 +132,7 @@ def fantasize_incumbent(posterior: Any, rows: Any, n: int = FANTASIES, seed: int
 def _check(posterior: Any, n: int) -> None:
     if not hasattr(posterior, "observations"):
         raise Unsupported(
-            f"Calls under way need an exact Gaussian process, got {type(posterior).__name__}."
+            f"Running calls need an exact Gaussian process, got {type(posterior).__name__}."
         )
     if n < 1:
         raise InvalidData(f"At least 1 fantasy is needed, got {n}.")
@@ -153,7 +153,7 @@ def _fantasies(draw: Callable, posterior: Any, rows: Any, n: int, seed: int) -> 
         found = jax.block_until_ready(draw(posterior, x, mask, known, z, *draws))
     factor, weights, outcomes, centers = found
     require_factor(
-        factor, "covariance matrix of data and calls under way", "calls at the same point", k + p
+        factor, "covariance matrix of data and running calls", "calls at the same point", k + p
     )
     drawn = mask if incumbent else mask - known
     return Fantasies(posterior, x, mask, factor, weights, outcomes, drawn, centers, seed, incumbent)

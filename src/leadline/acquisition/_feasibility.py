@@ -36,12 +36,12 @@ _LEAST_STD, _FARTHEST = 1e-150, -1e150
 class LogProbabilityAllowed(Acquisition):
     """The logarithm of the probability that a point is allowed.
 
-    Beside calls under way it is the probability that the point is allowed and none of theirs is:
+    Beside running calls it is the probability that the point is allowed and none of theirs is:
     one allowed point is enough to go on from.
 
     Attributes:
         constraints: posteriors of the constraint values, normal and independent of each other.
-        fantasies: outcomes of the calls under way, of each constraint; empty if there are none.
+        fantasies: outcomes of the running calls, of each constraint; empty if there are none.
     """
 
     constraints: tuple[Posterior, ...]
@@ -54,7 +54,7 @@ class LogProbabilityAllowed(Acquisition):
     def after(
         self, rows: Float[Any, "k d"], n: int = FANTASIES, seed: int = 0
     ) -> LogProbabilityAllowed:
-        """The same beside calls at `rows` that are under way.
+        """The same beside calls at `rows` that are running.
 
         Args:
             rows: where the calls are.
@@ -76,12 +76,12 @@ class LogProbabilityAllowed(Acquisition):
         moments = (f.moments(rows)[:2] for f in self.fantasies)
         logs = sum((_log_allowed(mean, std) for mean, std in moments), jnp.zeros(()))
         missing = self._none_allowed()
-        # Where a call under way is allowed in every fantasy, another place for it must do.
+        # Where a running call is allowed in every fantasy, another place for it must do.
         counted = jnp.where(jnp.any(missing), missing, True)[:, None]
         return logsumexp(logs, axis=0, where=counted) - np.log(len(logs))
 
     def _none_allowed(self) -> Array:
-        """In which fantasies no call under way is allowed, (s,)."""
+        """In which fantasies no running call is allowed, (s,)."""
         drawn = self.fantasies[0].drawn > 0
         allowed = jnp.stack([f.outcomes <= 0.0 for f in self.fantasies]).all(axis=0)
         return ~jnp.any(allowed & drawn, axis=1)
@@ -90,7 +90,7 @@ class LogProbabilityAllowed(Acquisition):
 class Feasible(Acquisition):
     """An acquisition times the probability that the point is allowed.
 
-    Calls under way are those of the acquisition: they leave the probability as it is.
+    Running calls are those of the acquisition: they leave the probability as it is.
 
     Attributes:
         acquisition: of one point, and never negative.
@@ -114,7 +114,7 @@ class Feasible(Acquisition):
             )
 
     def after(self, rows: Float[Any, "k d"], **options: Any) -> Feasible:
-        """The same beside calls at `rows` that are under way; `options` of the acquisition."""
+        """The same beside calls at `rows` that are running; `options` of the acquisition."""
         return type(self)(self.acquisition.after(rows, **options), self.constraints)
 
     def values(self, x: Float[Any, "b q d"]) -> Float[Array, " b"]:

@@ -1,6 +1,6 @@
-"""What one more call is expected to add: EI, PI, UCB and EMAX, alone or beside calls under way.
+"""What one more call is expected to add: EI, PI, UCB and EMAX, alone or beside running calls.
 
-Alone, the gain is the closed form of the acquisition function. Beside calls under way it is the
+Alone, the gain is the closed form of the acquisition function. Beside running calls it is the
 closed form given their outcomes, averaged over fantasies of them: a Rao-Blackwellized estimate,
 which has the mean of the naive one and never more variance (Wilson 2023, section 2.6), and a
 gradient also where no sample of the new call would improve on anything.
@@ -39,7 +39,7 @@ class Gain(Acquisition):
 
     Attributes:
         posterior: with normal marginals.
-        fantasies: outcomes of the calls under way; None if there are none.
+        fantasies: outcomes of the running calls; None if there are none.
     """
 
     posterior: Posterior
@@ -59,7 +59,7 @@ class Gain(Acquisition):
         """What calls are worth."""
 
     def after(self, rows: Float[Any, "k d"], n: int = FANTASIES, seed: int = 0) -> Gain:
-        """The same beside calls at `rows` that are under way.
+        """The same beside calls at `rows` that are running.
 
         Args:
             rows: where the calls are.

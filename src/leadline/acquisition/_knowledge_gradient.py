@@ -222,21 +222,21 @@ class MonteCarloKnowledgeGradient(Acquisition):
     The mean over fixed samples z of the highest line minus the one that would be chosen without
     the observations. Both move with z, and the expectation of the latter is max a: that is less
     noisy than max a itself, and never negative. Only these two lines have gradients, and which
-    they are is fixed. Beside calls under way the choice without the observations is made with the
+    they are is fixed. Beside running calls the choice without the observations is made with the
     outcomes of those calls; their columns of z come first.
 
     Args:
         posterior: of an exact Gaussian process.
         candidates: the rows `(c, d)` among which one will be chosen.
-        base: standard normal samples `(m, columns)`: a column for each observation, those of calls
-            under way included.
+        base: standard normal samples `(m, columns)`: a column for each observation, those of
+            running calls included.
         own: whether the rows of the observations themselves may be chosen too.
     """
 
     posterior: Posterior
     known: Known
     base: Float[Any, "m columns"]
-    pending: Float[Any, "p d"]
+    running: Float[Any, "p d"]
     own: bool = eqx.field(static=True)
 
     def __init__(self, posterior: Any, candidates: Any, base: Any, own: bool = True):
@@ -244,19 +244,19 @@ class MonteCarloKnowledgeGradient(Acquisition):
         self.posterior = posterior
         self.known = known_at(posterior, as_candidates(candidates, posterior))
         self.base = base
-        self.pending = np.zeros((0, posterior.query_columns))
+        self.running = np.zeros((0, posterior.query_columns))
         self.own = own
 
     def after(self, rows: Float[Any, "k d"]) -> MonteCarloKnowledgeGradient:
-        """The same beside calls at `rows` that are under way."""
+        """The same beside calls at `rows` that are running."""
         rows = as_rows(rows, "rows", columns=self.posterior.query_columns, minimum=0)
-        pending = np.concatenate([np.asarray(self.pending), rows])
-        return eqx.tree_at(lambda g: g.pending, self, pending)
+        running = np.concatenate([np.asarray(self.running), rows])
+        return eqx.tree_at(lambda g: g.running, self, running)
 
     def values(self, x: Float[Any, "b q d"]) -> Float[Array, " b"]:
         """The knowledge gradient of each of `b` sets of points."""
-        p, d = self.pending.shape
-        before = jnp.broadcast_to(jnp.asarray(self.pending), (x.shape[0], p, d))
+        p, d = self.running.shape
+        before = jnp.broadcast_to(jnp.asarray(self.running), (x.shape[0], p, d))
         x = jnp.concatenate([before, x], axis=1)
         z = base_columns(self.base, x.shape[1], type(self).__name__)
         a, slopes = lines(self.posterior, self.known, observe(self.posterior, x), self.own)
@@ -269,7 +269,7 @@ def base_columns(base: Any, count: int, name: str) -> Float[Array, "m count"]:
     """The first columns of base samples, one for each observation."""
     if base.shape[1] < count:
         raise InvalidData(
-            f"{name} draws {count} observations together, calls under way included, and needs a "
+            f"{name} draws {count} observations together, running calls included, and needs a "
             f"column of base samples for each; base has shape {base.shape}."
         )
     return jnp.asarray(base)[:, :count]

@@ -13,7 +13,7 @@ of L:
 
 It has the same mean, less variance, and a gradient also where no draw improves on anything.
 
-Notation: `b` sets of `q` points beside `p` calls under way, `c = p + q` columns; `m` draws; larger
+Notation: `b` sets of `q` points beside `p` running calls, `c = p + q` columns; `m` draws; larger
 is better.
 """
 
@@ -57,7 +57,7 @@ class Columns(NamedTuple):
 
 
 class MonteCarlo(Acquisition):
-    """The expected worth of calls made together, less what calls under way are worth.
+    """The expected worth of calls made together, less what running calls are worth.
 
     The gradient is that of the average (Wilson 2023, eq. 2.29). It is the gradient of the worth in
     expectation, unless the utility jumps: the naive form of `Exceedance` has none at all, and the
@@ -66,9 +66,9 @@ class MonteCarlo(Acquisition):
     Attributes:
         posterior: under which values at several points are jointly normal.
         utility: what calls are worth.
-        base: standard normal draws: one row for each draw of the function, one column for each call
-            under way and each point, in this order. `base_samples` gives evenly spread ones.
-        pending: rows of the calls under way; None if there are none.
+        base: standard normal draws: one row for each draw of the function, one column for each
+            running call and each point, in this order. `base_samples` gives evenly spread ones.
+        running: rows of the running calls; None if there are none.
         rao_blackwell: whether to average closed forms, not values.
         submodular: true, since a utility is of one call at a time (Wilson 2023, eq. 2.44).
     """
@@ -76,7 +76,7 @@ class MonteCarlo(Acquisition):
     posterior: Posterior
     utility: Utility
     base: Float[Any, "m c"]
-    pending: Float[Any, "p d"] | None = None
+    running: Float[Any, "p d"] | None = None
     rao_blackwell: bool = eqx.field(default=True, static=True)
     submodular: ClassVar[bool] = True
 
@@ -89,22 +89,22 @@ class MonteCarlo(Acquisition):
         if self.base.shape[0] == 0:
             raise InvalidData(f"base must have at least one row, got shape {self.base.shape}.")
         columns = self.posterior.query_columns
-        if self.pending is not None and self.pending.shape[1] != columns:
+        if self.running is not None and self.running.shape[1] != columns:
             raise InvalidData(
-                f"pending must be rows of {columns} columns, got shape {self.pending.shape}."
+                f"running must be rows of {columns} columns, got shape {self.running.shape}."
             )
 
     @property
-    def under_way(self) -> int:
-        """How many calls are under way."""
-        return 0 if self.pending is None else self.pending.shape[0]
+    def n_running(self) -> int:
+        """How many calls are running."""
+        return 0 if self.running is None else self.running.shape[0]
 
     def after(self, rows: Float[Any, "k d"]) -> MonteCarlo:
         """The same beside more calls at `rows`; those before them keep their draws."""
         rows = as_rows(rows, "rows", columns=self.posterior.query_columns)
-        if self.pending is not None:
-            rows = np.concatenate([np.asarray(self.pending), rows])
-        return dataclasses.replace(self, pending=rows)
+        if self.running is not None:
+            rows = np.concatenate([np.asarray(self.running), rows])
+        return dataclasses.replace(self, running=rows)
 
     def with_base(self, base: Float[Any, "m c"]) -> MonteCarlo:
         """The same with other draws, so that a search can take fresh ones in every step."""
@@ -114,7 +114,7 @@ class MonteCarlo(Acquisition):
         """The worth (or its logarithm) of each of `b` sets."""
         self._check(x)
         b, q, d = x.shape
-        size = max(1, _ENTRIES // (self.base.shape[0] * (self.under_way + q)))
+        size = max(1, _ENTRIES // (self.base.shape[0] * (self.n_running + q)))
         if b <= size:
             return self._estimate(x)
         pieces = -(-b // size)
@@ -127,10 +127,10 @@ class MonteCarlo(Acquisition):
         columns = self.posterior.query_columns
         if x.ndim != 3 or x.shape[1] == 0 or x.shape[2] != columns:
             raise InvalidData(f"x must be sets of points, (b, q, {columns}), got shape {x.shape}.")
-        needed = self.under_way + x.shape[1]
+        needed = self.n_running + x.shape[1]
         if self.base.shape[1] < needed:
             raise InvalidData(
-                f"{self.under_way} call(s) under way and {x.shape[1]} point(s) need {needed} "
+                f"{self.n_running} running call(s) and {x.shape[1]} point(s) need {needed} "
                 f"columns of base samples, got {self.base.shape[1]}."
             )
 
@@ -139,14 +139,14 @@ class MonteCarlo(Acquisition):
         if self.rao_blackwell:
             return jnp.mean(jnp.sum(self._gains(columns, self.utility.gain), axis=0), axis=1)
         worth = columns.worth(self.utility)
-        return jnp.mean(added_worth(worth, self.utility.start, self.under_way), axis=1)
+        return jnp.mean(added_worth(worth, self.utility.start, self.n_running), axis=1)
 
     def _columns(self, x: Array) -> Columns:
-        """The calls under way and then the points, of each set."""
+        """The running calls and then the points, of each set."""
         b, _, d = x.shape
-        if self.pending is not None:
-            # Calls under way are first: then their draws do not depend on the points.
-            together = jnp.broadcast_to(jnp.asarray(self.pending), (b, self.under_way, d))
+        if self.running is not None:
+            # Running calls are first: then their draws do not depend on the points.
+            together = jnp.broadcast_to(jnp.asarray(self.running), (b, self.n_running, d))
             x = jnp.concatenate([together, x], axis=1)
         mean, cov = self.posterior.joint_moments_of_each(x)
         prior = self.posterior.gp.kernel.diag(x.reshape(-1, d)).reshape(mean.shape)
@@ -158,7 +158,7 @@ class MonteCarlo(Acquisition):
         return Columns(center, center + jnp.einsum("jbk,mk->jbm", below, z), std, z.T[:, None, :])
 
     def _gains(self, columns: Columns, gain: Any) -> Float[Array, "q b m"]:
-        """What each point adds to the calls under way and the points before it, in each draw."""
+        """What each point adds to the running calls and the points before it, in each draw."""
 
         def add(reached, column):
             worth = column.worth(self.utility)
@@ -167,8 +167,8 @@ class MonteCarlo(Acquisition):
                 column.mean, column.std, column.center, reached
             )
 
-        first = Columns(*(part[: self.under_way] for part in columns))
-        points = Columns(*(part[self.under_way :] for part in columns))
+        first = Columns(*(part[: self.n_running] for part in columns))
+        points = Columns(*(part[self.n_running :] for part in columns))
         reached = best_of(first.worth(self.utility), self.utility.start)
         return jax.lax.scan(add, reached, points)[1]
 
@@ -176,7 +176,7 @@ class MonteCarlo(Acquisition):
 class LogMonteCarlo(MonteCarlo):
     """The logarithm of the expected worth, where the worth itself would be 0 in floating point.
 
-    Its utility has a finite start, or calls are under way: else the worth may be negative.
+    Its utility has a finite start, or calls are running: else the worth may be negative.
     """
 
     logarithmic: ClassVar[bool] = True
@@ -188,10 +188,10 @@ class LogMonteCarlo(MonteCarlo):
                 "Keep rao_blackwell=True."
             )
         start = self.utility.start
-        if self.under_way == 0 and not is_traced(start) and np.isneginf(start):
+        if self.n_running == 0 and not is_traced(start) and np.isneginf(start):
             raise Unsupported(
                 f"The worth under {type(self.utility).__name__} may be negative unless calls are "
-                "under way, and then it has no logarithm. Use MonteCarlo."
+                "running, and then it has no logarithm. Use MonteCarlo."
             )
 
     def _estimate(self, x: Array) -> Array:

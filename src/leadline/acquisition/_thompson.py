@@ -1,6 +1,6 @@
 """Thompson sampling: call where a draw of the function is highest (Thompson 1933).
 
-A point is then called as often as it is believed to be the best one, and calls that are under way
+A point is then called as often as it is believed to be the best one, and calls that are running
 need no special care: each has a draw of its own. Three ways to draw (Wilson 2023, section 3.6.1):
 
 | draws | made of | fails |

@@ -14,7 +14,7 @@ from leadline.implicit._networks import (
     Networks,
     Perceptron,
 )
-from leadline.implicit._objective import Objective, Terms, player_terms, ratio_losses
+from leadline.implicit._objective import Objective, Terms
 from leadline.implicit._scale import ConstantScale, NetworkScale, Scale, TriangularScale
 from leadline.implicit._training import History
 
@@ -43,6 +43,4 @@ __all__ = [
     "Scale",
     "Terms",
     "TriangularScale",
-    "player_terms",
-    "ratio_losses",
 ]

@@ -45,7 +45,6 @@ from leadline.numerics._pieces import in_pieces
 from leadline.numerics._programs import (
     blas_threads_for,
     enable_compilation_cache,
-    forget_programs,
     quick_jit,
     rehearsing,
 )
@@ -83,10 +82,8 @@ __all__ = [
     "bucket",
     "cholesky",
     "conjugate_gradients",
-    "enable_compilation_cache",
     "extend_cholesky",
     "fixed",
-    "forget_programs",
     "free_slots",
     "from_free",
     "gamma_quantile",

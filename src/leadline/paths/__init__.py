@@ -26,7 +26,6 @@ from leadline.paths._features import (
     Waves,
     choose_features,
     feature_error,
-    filon_integral,
     filon_kernel,
     prior_features,
 )
@@ -81,7 +80,6 @@ __all__ = [
     "choose_features",
     "exact_update",
     "feature_error",
-    "filon_integral",
     "filon_kernel",
     "gaussian_update",
     "inducing_draws",

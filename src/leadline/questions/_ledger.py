@@ -69,7 +69,7 @@ class Ledger:
 
     @property
     def running(self) -> Float[np.ndarray, "p d"]:
-        """Rows of calls that have not returned."""
+        """Rows of running calls."""
         return self._rows[: self._n][self._became[: self._n] == _RUNNING]
 
     @property

@@ -1,10 +1,8 @@
 """Kernels averaged over inputs that have a law: in closed form, or by points."""
 
 from leadline.kernels._means._kernel_means import kernel_double_mean, kernel_mean
-from leadline.kernels._means._smoothing import gauss_hermite_mean
 
 __all__ = [
-    "gauss_hermite_mean",
     "kernel_double_mean",
     "kernel_mean",
 ]

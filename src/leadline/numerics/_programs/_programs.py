@@ -116,7 +116,7 @@ class _Made:
         return self._steps
 
     def rehearse(self, pool: Executor) -> Any:
-        """A made-up answer; the pool makes the program, unless that is done or under way."""
+        """A made-up answer; the pool makes the program, unless that is done or has begun."""
         with self._lock:
             outline, make = self._outlined()
             if self._run is None and self._task is None:

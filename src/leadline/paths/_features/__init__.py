@@ -11,7 +11,7 @@ from leadline.paths._features._combined import (
     prior_features,
 )
 from leadline.paths._features._features import FeatureKernel, Features
-from leadline.paths._features._filon import filon_integral, filon_kernel
+from leadline.paths._features._filon import filon_kernel
 from leadline.paths._features._finite_elements import FiniteElements
 from leadline.paths._features._finite_set import FiniteSet
 from leadline.paths._features._fourier import (
@@ -50,7 +50,6 @@ __all__ = [
     "Waves",
     "choose_features",
     "feature_error",
-    "filon_integral",
     "filon_kernel",
     "prior_features",
 ]

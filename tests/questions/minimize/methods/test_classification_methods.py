@@ -348,7 +348,7 @@ def test_a_batch_is_four_other_points(method):
 @pytest.mark.parametrize("fate", ["running", "failed"])
 @SHORT
 def test_the_next_ask_is_elsewhere(method, fate):
-    """Than calls under way, or that failed, where it would be without them."""
+    """Than calls that are running, or that failed, where it would be without them."""
     space = ll.Space(BOX)
     method = dataclasses.replace(method, epsilon=0.0) if method.name != "tpe" else method
     seen = some(space, bowl, 25)

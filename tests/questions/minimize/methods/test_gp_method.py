@@ -28,7 +28,7 @@ def test_every_acquisition_function_improves_on_its_design(name):
 
 
 @pytest.mark.parametrize("name", ["log_ei", "kg"])
-def test_calls_under_way_are_left_alone(name):
+def test_running_calls_are_left_alone(name):
     question = told(ll.Minimize(BOX, method=ll.methods.GP(acquisition=name), seed=0), 8)
     rows = question.space.encode([trial.x for trial in question.ask(4)])
     apart = np.linalg.norm(rows[:, None] - rows[None], axis=-1) + np.eye(4)

@@ -47,7 +47,7 @@ def test_asks_at_once_are_apart_and_the_same_for_the_same_seed(started):
     assert np.all(gaps > 1e-6)
 
 
-def test_a_draw_does_not_know_of_calls_under_way(started):
+def test_a_draw_does_not_know_of_running_calls(started):
     """Asks are independent given the data: with the same key, running calls change nothing."""
     seen, method = started.seen(), started.method
     running = np.random.default_rng(0).random((3, 2))

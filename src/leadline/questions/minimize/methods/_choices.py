@@ -75,7 +75,7 @@ class Choice(NamedTuple):
     Attributes:
         alone: of one point.
         together: of so many points.
-        beside_running: whether the first knows what calls under way leave to gain.
+        beside_running: whether the first knows what running calls leave to gain.
         improves: whether it compares with `best`, and is never negative.
         doubting: of one point, where noise leaves `best` in doubt.
     """

@@ -1,7 +1,7 @@
 """What to rehearse of a method: made-up data of the sizes that its coming asks will have.
 
 See `leadline.questions._rehearsals`. An ask's programs depend on how many rows of data there are
-(`leadline.numerics.bucket`), and on whether calls are under way beside it.
+(`leadline.numerics.bucket`), and on whether calls are running beside it.
 """
 
 from __future__ import annotations

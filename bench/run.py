@@ -31,6 +31,7 @@ MEASURES = (
     "long_queries",
     "trajectories",
     "ask",
+    "pool",
     "batch",
     "runs",
     "dimensions",

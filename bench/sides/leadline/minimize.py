@@ -52,6 +52,18 @@ def ask_again(n, seed):
     return {"seconds": _timed_ask(question), "digest": problem.digest()}
 
 
+def ask_of_many(n, candidates, columns, seed):
+    """The second ask after `n` values: of so many candidates, or in a box if there are none."""
+    rng = np.random.default_rng(seed)
+    space = ll.Pool(rng.random((candidates, columns))) if candidates else [(0.0, 1.0)] * columns
+    question = ll.Minimize(space, seed=seed)
+    for x in question.space.decode(question.space.spread(rng.random((n, columns)))):
+        question.tell(x, float(np.sum((x - 0.3) ** 2) + np.sin(5.0 * x[0]) * x[1]))
+    question.fail(question.ask()[0], "not of interest")
+    question.tell(question.ask()[0], 1.0)
+    return {"seconds": _timed_ask(question)}
+
+
 def minimize(name, budget, seed, call_seconds=0.0):
     """A whole run."""
     function, dim = FUNCTIONS[name]
@@ -103,6 +115,7 @@ if __name__ == "__main__":
             "versions": worker.versions("leadline", "jax", "jaxlib", "equinox", "numpy", "scipy"),
             "ask": ask,
             "ask_again": ask_again,
+            "ask_of_many": ask_of_many,
             "minimize": minimize,
             "first_ask": first_ask,
             "compiled": compiled,

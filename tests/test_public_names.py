@@ -1,4 +1,4 @@
-"""What packages export is used or documented, and the reference names what is there."""
+"""Public names: ours are used or documented, and of other libraries nothing else is imported."""
 
 from __future__ import annotations
 
@@ -86,3 +86,10 @@ def test_the_reference_lists_what_is_there():
 def test_every_page_of_the_reference_can_be_found():
     pages = set(re.findall(r"reference/([\w.]+)", (ROOT / "mkdocs.yml").read_text()))
     assert pages == {page.name for page in REFERENCE.glob("*.md")}
+
+
+def test_nothing_private_of_another_library_is_imported():
+    private = re.compile(r"^\s*(?:from|import) (?!leadline)\w+[\w.]*\._\w+", re.MULTILINE)
+    assert private.search("    from equinox._module._module import _ModuleMeta")  # negative control
+    found = {str(path): private.findall(path.read_text()) for path in SOURCE.rglob("*.py")}
+    assert {path: lines for path, lines in found.items() if lines} == {}

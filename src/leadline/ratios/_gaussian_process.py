@@ -14,7 +14,7 @@ from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData
 from leadline.kernels import Matern52
-from leadline.models import LaplaceClassifier, LaplacePosterior
+from leadline.models import LaplaceClassifier, Posterior
 from leadline.numerics import free_slots, from_free, generator, to_free
 from leadline.ratios._classifier import Classifier, FittedClassifier, State
 from leadline.ratios._labeled import as_labeled
@@ -59,7 +59,7 @@ class FittedGaussianProcess(FittedClassifier):
         posterior: its law; `posterior.probability(x)` is averaged over it.
     """
 
-    posterior: LaplacePosterior
+    posterior: Posterior
 
     def logits(self, x: Any) -> Float[Any, " n"]:
         """The log odds of the mean probability of label 1."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +16,6 @@ from leadline.questions import Question, Trial
 _HEIGHT, _WIDTH = 6, 60
 # More parameters than this do not fit beside each other.
 _COLUMNS = 6
-# Columns of constraint values have short names here.
-_SHORT = re.compile("^constraint_")
 
 
 def print_report(question: Question, last: int) -> None:
@@ -68,8 +65,8 @@ def _table(question: Question, trials: list[Trial]) -> Table:
     table.add_column("trial", justify="right")
     for name in names if apart else ["point"]:
         table.add_column(name, overflow="fold")
-    for name in outputs:
-        table.add_column(_SHORT.sub("c", name), justify="right")
+    for name in question.short_outputs:
+        table.add_column(name, justify="right")
     table.add_column("seconds", justify="right")
     table.add_column("", overflow="fold")
     best = question.best()

@@ -33,8 +33,9 @@ def picture_of_optimum(optimum: Any) -> Picture:
     """
     values = sum(trial.value is not None for trial in optimum.trials)
     known = values >= _LEAST_DATA and optimum.x is not None
-    pool = known and isinstance(optimum.space, Pool)
-    slices = find_slices(optimum, _MOST) if known and not pool else []
+    space = optimum.space
+    slices = find_slices(optimum, _MOST) if known and not isinstance(space, Pool) else []
+    pool = known and isinstance(space, Pool) and space.at_hand
     picture = Picture(layout="constrained")
     first, others = _panels(picture, 1 if pool else len(slices))
     scores = [trial.value if trial.allowed else math.nan for trial in optimum.trials]

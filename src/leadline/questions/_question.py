@@ -99,6 +99,11 @@ class Question(abc.ABC):
         """What the columns of a table of trials are called."""
         return ("trial", *self.space.names, *self.outputs, "failed", "reason", "seconds")
 
+    @property
+    def short_outputs(self) -> tuple[str, ...]:
+        """What the outputs are called where there is little room."""
+        return self.outputs
+
     def record(self, trial: Trial) -> dict[str, Any]:
         """A trial by the names of its columns."""
         return {

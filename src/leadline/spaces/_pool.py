@@ -108,8 +108,12 @@ class Pool(Space):
         return self._known.rows[self._known.nearest(self._as_rows(rows))]
 
     def spread(self, u: Any) -> Float[np.ndarray, "n columns"]:
-        """The candidates nearest to points `u (n, dim)` of [0, 1)^dim."""
-        return self.snap(self._box.spread(u))
+        """The candidates nearest to points `u (n, dim)` of [0, 1)^dim.
+
+        A pool that was loaded without its candidates has the points themselves to measure by.
+        """
+        rows = self._box.spread(u)
+        return self.snap(rows) if self.at_hand else rows
 
     def sample(self, rng: np.random.Generator, n: int) -> Float[np.ndarray, "n columns"]:
         """Random candidates."""
@@ -173,6 +177,11 @@ class Pool(Space):
         pool._lookup = None
         pool._build(tuple(known["names"]), parameters, known["named"])
         return pool
+
+    @property
+    def at_hand(self) -> bool:
+        """Whether the candidates themselves are known, and not only their digest."""
+        return self._lookup is not None
 
     @property
     def _known(self) -> Lookup:

@@ -3,8 +3,10 @@
 import numpy as np
 import pandas as pd
 import pytest
+from typer.testing import CliRunner
 
 import leadline as ll
+from leadline.cli import app
 from leadline.search import is_among
 
 CANDIDATES = np.random.default_rng(1).random((300, 2))
@@ -97,3 +99,18 @@ def test_the_picture_is_of_the_candidates():
     assert len(lines["mean"].get_xdata()) == 300
     np.testing.assert_allclose(lines["value"].get_ydata(), [f(x) for x in CANDIDATES[:12]])
     assert convergence.get_title(loc="left") == "Convergence"
+
+
+def test_a_journal_of_a_pool_that_is_too_large_to_write_down(tmp_path):
+    """It is looked at without the candidates, and goes on with them."""
+    big = np.random.default_rng(5).random((20_001, 2))
+    journal = str(tmp_path / "pool.db")
+    found = minimize(ll.Pool(big), budget=8, journal=journal)
+    loaded = ll.load(journal)
+    assert loaded.answer().value == found.value
+    assert [a.get_title(loc="left") for a in loaded.answer().plot().axes] == ["Convergence"]
+    shown = CliRunner().invoke(app, ["show", journal])
+    assert shown.exit_code == 0, shown.output
+    with pytest.raises(ll.InvalidData, match="digest of the 20001 candidates"):
+        loaded.ask()
+    assert len(minimize(ll.Pool(big), budget=9, journal=journal).trials) == 9

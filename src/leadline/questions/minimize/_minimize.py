@@ -103,6 +103,11 @@ class Minimize(Question):
         learned = settings.get("constraints", 0)
         return cls(space, _method(settings["method"]), settings["seed"], learned)
 
+    @property
+    def short_outputs(self) -> tuple[str, ...]:
+        """The value, and the numbers of the constraints."""
+        return ("value", *(f"c{k}" for k in range(self.constraints)))
+
     def results(self, trial: Any) -> tuple[float | None, ...]:
         """The value and the constraint values."""
         return trial.value, *(trial.constraints or (None,) * self.constraints)

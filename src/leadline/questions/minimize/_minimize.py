@@ -17,13 +17,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from leadline.boundary import InvalidData, as_choice, shorten
+from leadline.boundary import InvalidData, as_choice
 from leadline.questions._design import design_row
 from leadline.questions._events import Asked
 from leadline.questions._question import Exhausted, Question, check_asked
 from leadline.questions._registry import require_settings
 from leadline.questions.minimize._optimum import Optimum
 from leadline.questions.minimize._trial import MinimizeTrial
+from leadline.questions.minimize._values import as_count, as_value
 from leadline.questions.minimize.methods import (
     BORE,
     GP,
@@ -81,7 +82,7 @@ class Minimize(Question):
         constraints: Any = 0,
         tolerance: float | None = None,
     ):
-        self.constraints = _count(constraints)
+        self.constraints = as_count(constraints)
         super().__init__(as_space(space), seed, numbers=1 + self.constraints)
         self.method = as_method(method)
         self.tolerance = _tolerance(tolerance, self.method)
@@ -164,40 +165,7 @@ class Minimize(Question):
 
     def check(self, value: Any) -> float | list[float]:
         """A finite number, as a float; with constraints a list of it and of their values."""
-        pair = isinstance(value, tuple | list) and len(value) == 2
-        if not self.constraints:
-            if pair:
-                raise InvalidData(
-                    f"A value must be one finite number, got {shorten(value)}. If the second part "
-                    "holds constraint values, constraints= is missing: it says how many."
-                )
-            return _finite(value, "A value")
-        if not pair:
-            raise InvalidData(
-                f"With constraints={self.constraints} a value must be a pair, a number and then "
-                f"its constraint values, got {shorten(value)}."
-            )
-        return [_finite(value[0], "A value"), *self._check_constraints(value[1])]
-
-    def _check_constraints(self, values: Any) -> list[float]:
-        try:
-            several = list(values) if np.ndim(values) else [values]
-        except ValueError as error:
-            raise InvalidData(
-                f"Constraint values must be finite numbers, got {shorten(values)}."
-            ) from error
-        if len(several) != self.constraints:
-            raise InvalidData(
-                f"constraints={self.constraints}, so there must be as many constraint values, got "
-                f"{len(several)}: {shorten(values)}."
-            )
-        for one in several:
-            # True would be 1, which is not allowed: the opposite of what it seems to say.
-            if isinstance(one, bool | np.bool_):
-                raise InvalidData(
-                    f"A constraint value must be a number, at most 0 where allowed, got {one}."
-                )
-        return [_finite(one, "A constraint value") for one in several]
+        return as_value(value, self.constraints)
 
     def outcome(self, value: Any) -> dict[str, Any]:
         """The value of a trial, and the numbers that are learned: it and the constraint values."""
@@ -320,29 +288,6 @@ def _method(settings: Mapping[str, Any]) -> Method:
         return METHODS[name](**fields)
     except TypeError as error:
         raise InvalidData(f"The method {name!r} has no such settings: {error}.") from error
-
-
-def _count(constraints: Any) -> int:
-    whole = isinstance(constraints, int | np.integer) and not isinstance(constraints, bool)
-    if not whole or constraints < 0:
-        raise InvalidData(
-            "constraints must be how many constraint values a call returns, a whole number, got "
-            f"{shorten(constraints)}."
-        )
-    return int(constraints)
-
-
-def _finite(value: Any, what: str) -> float:
-    """A finite number, as a float; `what` it is, for errors."""
-    try:
-        if isinstance(value, str | bytes) or np.ndim(value) != 0:
-            raise TypeError
-        number = float(value)
-    except (TypeError, ValueError) as error:
-        raise InvalidData(f"{what} must be one finite number, got {shorten(value)}.") from error
-    if not np.isfinite(number):
-        raise InvalidData(f"{what} must be finite, got {number}.")
-    return number
 
 
 def _tolerance(tolerance: Any, method: Method) -> float | None:

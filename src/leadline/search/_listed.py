@@ -1,7 +1,8 @@
 """Search of a list: the best of all its rows.
 
 Where an acquisition function has ceilings, those of all rows are computed, then the values of the
-rows with the highest ones, and then of those that may still be better. The answer is the same.
+rows with the highest ones, and so on as long as a ceiling is above the best value. The answer is
+that of brute force.
 
 Notation: rows `(n, d)`; larger is better.
 """
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.numerics import blas_threads_for, in_pieces, quick_jit
+from leadline.numerics import blas_threads_for, in_pieces, pad_rows, quick_jit
 from leadline.search._acquisition import Acquisition
 from leadline.search._evaluations import PIECE, Evaluations
 from leadline.search._maximum import Maximum
@@ -36,16 +37,36 @@ def best_listed(evaluations: Evaluations, rows: Float[np.ndarray, "n d"]) -> Max
         best = int(np.argmax(values))
         return Maximum(rows[best][None], float(values[best]), len(rows))
     ceilings = _ceilings(evaluations.acquisition, rows)
-    first = np.sort(np.argpartition(-ceilings, _FIRST)[:_FIRST])
-    values = evaluations.values(rows[first][:, None, :])
-    reached = np.max(values)
-    still = ceilings > reached - _ROUNDING * (1.0 + abs(reached))
-    still[first] = False
-    others = np.flatnonzero(still)
-    values = np.append(values, evaluations.values(rows[others][:, None, :]))
+    some = np.argpartition(-ceilings, _FIRST)[:_FIRST]
+    best, reached = _best_of_some(evaluations, rows, some)
+    ceilings[some] = -np.inf
+    left = np.flatnonzero(_may_be_above(ceilings, reached))
+    left = left[np.argsort(-ceilings[left], kind="stable")]
+    size = _FIRST
+    while len(left) and _may_be_above(ceilings[left[0]], reached):
+        some, left = left[:size], left[size:]
+        other, value = _best_of_some(evaluations, rows, some, size)
+        if value > reached or (value == reached and other < best):
+            best, reached = other, value
+        size = PIECE
+    return Maximum(rows[best][None], reached, len(rows))
+
+
+def _may_be_above(ceilings: Any, reached: float) -> Any:
+    return ceilings > reached - _ROUNDING * (1.0 + abs(reached))
+
+
+def _best_of_some(
+    evaluations: Evaluations, rows: np.ndarray, some: np.ndarray, size: int = _FIRST
+) -> tuple[int, float]:
+    """The number of the best of some rows, the first of equally good ones, and its value.
+
+    There are always as many sets, since each number of them is a program of its own.
+    """
+    some = np.sort(some)
+    values = evaluations.values(pad_rows(rows[some], size)[:, None, :])[: len(some)]
     best = int(np.argmax(values))
-    row = rows[np.append(first, others)[best]]
-    return Maximum(row[None], float(values[best]), len(rows))
+    return int(some[best]), float(values[best])
 
 
 def _ceilings(acquisition: Acquisition, rows: np.ndarray) -> np.ndarray:

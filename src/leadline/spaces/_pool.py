@@ -45,12 +45,11 @@ class Pool(Space):
 
     Attributes:
         unseen: the names of the columns that models do not see.
-        candidates: how many there are.
     """
 
     def __init__(self, candidates: Any, names: Any = None):
         columns, named = read_candidates(candidates, names)
-        self.candidates = len(columns[0].values)
+        self._size = len(columns[0].values)
         self._table = {column.name: column for column in columns}
         parameters = {c.name: p for c in columns if (p := _parameter(c)) is not None}
         self._build(tuple(self._table), parameters, named)
@@ -84,7 +83,7 @@ class Pool(Space):
                 i = int(unknown[0])
                 near = self.decode(rows[i : i + 1])[0]
                 raise InvalidData(
-                    f"points[{i}] is none of the {self.candidates} candidates: "
+                    f"points[{i}] is none of the {self._size} candidates: "
                     f"{shorten(points[i])}. The nearest is {shorten(near)}."
                 )
         return rows
@@ -93,8 +92,8 @@ class Pool(Space):
         """The candidates nearest to rows."""
         numbers = self._known.nearest(self._as_rows(rows))
         if not self.named:
-            table = np.stack([c.values for c in self._table.values()], axis=1)
-            return list(table[numbers].astype(np.float64))
+            chosen = [column.values[numbers] for column in self._table.values()]
+            return list(np.stack(chosen, axis=1).astype(np.float64))
         return [{name: c.value(i) for name, c in self._table.items()} for i in numbers.tolist()]
 
     def from_dict(self, parts: Mapping[str, Any]) -> Any:
@@ -117,7 +116,7 @@ class Pool(Space):
 
     def sample(self, rng: np.random.Generator, n: int) -> Float[np.ndarray, "n columns"]:
         """Random candidates."""
-        return self._known.rows[rng.integers(self.candidates, size=n)]
+        return self._known.rows[rng.integers(self._size, size=n)]
 
     def active(self, rows: Any) -> Bool[np.ndarray, "n columns"]:
         """All columns: no candidate lacks one."""
@@ -126,7 +125,7 @@ class Pool(Space):
     @property
     def count(self) -> int:
         """The number of candidates."""
-        return self.candidates
+        return self._size
 
     def every(self) -> Float[np.ndarray, "n columns"]:
         """The rows of all candidates, in their order."""
@@ -135,13 +134,13 @@ class Pool(Space):
     def left(self, rows: Any) -> Float[np.ndarray, "m columns"]:
         """The rows of all candidates but those whose rows these are."""
         gone = self._known.find(self._as_rows(rows))
-        there = np.ones(self.candidates, bool)
+        there = np.ones(self._size, bool)
         there[gone[gone >= 0]] = False
         return self._known.rows[there]
 
     def neighbors(self, row: Any) -> Float[np.ndarray, "m columns"]:
         """The candidates nearest to one."""
-        k = min(_NEIGHBORS + 1, self.candidates)
+        k = min(_NEIGHBORS + 1, self._size)
         return self._known.rows[self._known.around(np.asarray(row), k)[1:]]
 
     def describe(self) -> dict[str, Any]:
@@ -150,10 +149,10 @@ class Pool(Space):
             "named": self.named,
             "names": list(self.names),
             "parameters": {name: describe_parameter(p) for name, p in self.parameters.items()},
-            "candidates": self.candidates,
+            "candidates": self._size,
             "digest": self._digest,
         }
-        if self.candidates * len(self.names) > _WRITTEN or not self._table:
+        if self._size * len(self.names) > _WRITTEN or not self._table:
             return {"pool": description}
         table = {name: column.values.tolist() for name, column in self._table.items()}
         return {"pool": description | {"table": table}}
@@ -173,7 +172,7 @@ class Pool(Space):
             return cls(np.array(list(rows), dtype=np.float64), names=list(columns))
         pool = cls.__new__(cls)
         parameters = {k: read_parameter(k, v) for k, v in known["parameters"].items()}
-        pool.candidates, pool._digest, pool._table = known["candidates"], known["digest"], {}
+        pool._size, pool._digest, pool._table = known["candidates"], known["digest"], {}
         pool._lookup = None
         pool._build(tuple(known["names"]), parameters, known["named"])
         return pool
@@ -187,7 +186,7 @@ class Pool(Space):
     def _known(self) -> Lookup:
         if self._lookup is None:
             raise InvalidData(
-                f"The journal holds a digest of the {self.candidates} candidates, and not "
+                f"The journal holds a digest of the {self._size} candidates, and not "
                 "themselves: make the same call, with the pool, to go on."
             )
         return self._lookup
@@ -195,7 +194,7 @@ class Pool(Space):
     def __repr__(self) -> str:
         shown = ", ".join(self.names)
         unseen = f"; unseen: {', '.join(self.unseen)}" if self.unseen else ""
-        return f"Pool({self.candidates} candidates: {shown}{unseen})"
+        return f"Pool({self._size} candidates: {shown}{unseen})"
 
     def _read(self, points: Any) -> list[Column]:
         """The columns of points, which are checked."""

@@ -10,7 +10,7 @@ from tests.campaign.toys import replayed
 
 from leadline.boundary import InvalidData
 from leadline.campaign import MemoryJournal, maximize, minimize
-from leadline.campaign.journal._stored import (
+from leadline.journal._stored import (
     Stored,
     restore,
     restore_settings,

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 
 import leadline as ll
 from leadline.campaign import MemoryJournal
-from leadline.campaign.journal._tables import CAMPAIGN
+from leadline.journal._tables import CAMPAIGN
 
 BOX = [(0.0, 1.0)] * 2
 

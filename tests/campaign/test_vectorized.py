@@ -377,7 +377,7 @@ DYING = """
 import os, sys
 import numpy as np
 import leadline as ll
-from leadline.campaign.journal._database import DatabaseJournal
+from leadline.journal._database import DatabaseJournal
 
 finish, left = DatabaseJournal.finish, [6]
 

@@ -5,7 +5,7 @@ from leadline.campaign._load import load
 from leadline.campaign._loop import run
 from leadline.campaign._options import CampaignOptions
 from leadline.campaign._verbs import maximize, minimize
-from leadline.campaign.journal import Journal, MemoryJournal, open_journal
+from leadline.journal import Journal, MemoryJournal, open_journal
 
 __all__ = [
     "CampaignOptions",

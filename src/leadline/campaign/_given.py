@@ -10,7 +10,7 @@ import numpy as np
 
 from leadline.boundary import InvalidData, shorten
 from leadline.campaign._load import load
-from leadline.campaign.journal import Journal
+from leadline.journal import Journal
 from leadline.questions import Question, Trial
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from leadline.campaign.journal import Journal, open_journal
+from leadline.journal import Journal, open_journal
 from leadline.questions import question_from_settings
 
 

@@ -27,7 +27,7 @@ from leadline.campaign._outcomes import Outcome, event_of
 from leadline.campaign._pool import open_pool
 from leadline.campaign._tally import Tally
 from leadline.campaign._tasks import tasks_of
-from leadline.campaign.journal import Journal, open_journal
+from leadline.journal import Journal, open_journal
 from leadline.questions import Asked, Exhausted, Failed, Given, Question, Told, Trial
 
 # Seconds between two looks at what other processes do: while there is nothing else to do, and

@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from leadline.boundary import InvalidData, as_choice, did_you_mean, shorten
-from leadline.campaign.journal import Journal
+from leadline.journal import Journal
 from leadline.questions import Trial
 
 EXECUTORS = ("threads", "processes")

@@ -1,7 +1,7 @@
 """Questions about functions: ask, tell, answer."""
 
+from leadline.journal import Asked, Event, Failed, Given, Told
 from leadline.questions._domain import Domain
-from leadline.questions._events import Asked, Event, Failed, Given, Told
 from leadline.questions._question import Exhausted, Question
 from leadline.questions._registry import question_from_settings
 from leadline.questions._table import frame_of

@@ -21,9 +21,9 @@ import numpy as np
 from jaxtyping import Array
 
 from leadline.boundary import InvalidData, Unsupported
+from leadline.journal import Asked, Event, Failed, Given, Told
 from leadline.numerics import numbered_key, seed_key
 from leadline.questions._domain import as_domain
-from leadline.questions._events import Asked, Event, Failed, Given, Told
 from leadline.questions._ledger import Ledger
 from leadline.questions._registry import register
 from leadline.questions._rehearsals import Rehearsals

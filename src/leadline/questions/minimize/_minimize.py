@@ -18,8 +18,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leadline.boundary import InvalidData, as_choice
+from leadline.journal import Asked
 from leadline.questions._design import design_row
-from leadline.questions._events import Asked
 from leadline.questions._question import Exhausted, Question, check_asked
 from leadline.questions._registry import require_settings
 from leadline.questions.minimize._optimum import Optimum

@@ -9,10 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from hypothesis import given
-from tests.campaign.random_events import events, same
+from tests.journal.random_events import events, same
 
 from leadline.boundary import InvalidData
-from leadline.campaign.journal._stored import (
+from leadline.journal._stored import (
     restore,
     restore_settings,
     store,

@@ -19,19 +19,20 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from leadline.boundary import InvalidData
-from leadline.campaign.journal._engine import Database, database_url
-from leadline.campaign.journal._heartbeat import Heartbeat
-from leadline.campaign.journal._journal import Journal, check_next, check_started
-from leadline.campaign.journal._owner import LIVE, Owner, Watch, new_owner
-from leadline.campaign.journal._settings import check_same_settings
-from leadline.campaign.journal._stored import (
+from leadline.journal._engine import Database, database_url
+from leadline.journal._events import Asked, Event, Failed, Given, Told
+from leadline.journal._heartbeat import Heartbeat
+from leadline.journal._journal import Journal, check_next, check_started
+from leadline.journal._owner import LIVE, Owner, Watch, new_owner
+from leadline.journal._settings import check_same_settings
+from leadline.journal._stored import (
     Stored,
     restore,
     restore_settings,
     store,
     store_settings,
 )
-from leadline.campaign.journal._tables import (
+from leadline.journal._tables import (
     CAMPAIGN,
     EVENTS,
     FORMAT,
@@ -40,7 +41,6 @@ from leadline.campaign.journal._tables import (
     RUNNING,
     TABLES,
 )
-from leadline.questions import Asked, Event, Failed, Given, Told
 
 # Statements are built once: building them takes longer than running them.
 _LOCK = sa.select(CAMPAIGN.c.id).with_for_update()

@@ -1,6 +1,6 @@
 """A process that claims and finishes trials as fast as it can.
 
-    python -m tests.campaign.racer JOURNAL COUNT NAME
+    python -m tests.journal.racer JOURNAL COUNT NAME
 
 It says "ready", waits for a line, finishes COUNT trials with its name in their info, and says how
 often another process was faster.
@@ -10,9 +10,9 @@ import sys
 import time
 
 import numpy as np
-from tests.campaign.conftest import SETTINGS
+from tests.places import SETTINGS
 
-from leadline.campaign.journal._journal import open_journal
+from leadline.journal._journal import open_journal
 from leadline.questions import Asked, Told
 
 

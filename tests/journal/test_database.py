@@ -9,18 +9,18 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from tests.campaign.conftest import SETTINGS
-from tests.campaign.racer import race
+from tests.journal.racer import race
+from tests.places import SETTINGS
 
 from leadline.boundary import InvalidData
-from leadline.campaign.journal import _engine
-from leadline.campaign.journal._database import DatabaseJournal
-from leadline.campaign.journal._journal import open_journal
-from leadline.campaign.journal._stored import store
-from leadline.campaign.journal._tables import CAMPAIGN, FORMAT, LATE
+from leadline.journal import _engine
+from leadline.journal._database import DatabaseJournal
+from leadline.journal._journal import open_journal
+from leadline.journal._stored import store
+from leadline.journal._tables import CAMPAIGN, FORMAT, LATE
 from leadline.questions import Asked, Failed, Told
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 def ask(trial):
@@ -184,9 +184,7 @@ def test_late_values_are_kept(database):
 def test_a_write_that_is_cut_short_leaves_nothing(database, monkeypatch):
     journal = database.journal()
     assert journal.claim([ask(0)])
-    monkeypatch.setattr(
-        "leadline.campaign.journal._database._ADD_RUNNING", sa.text("no SQL at all")
-    )
+    monkeypatch.setattr("leadline.journal._database._ADD_RUNNING", sa.text("no SQL at all"))
     with pytest.raises(sa.exc.SQLAlchemyError):
         journal.claim([ask(1), ask(2)])
     monkeypatch.undo()
@@ -271,7 +269,7 @@ def check_race(where, names, count):
 
 
 def race_of_processes(where, names, count):
-    command = [sys.executable, "-m", "tests.campaign.racer", str(where), str(count)]
+    command = [sys.executable, "-m", "tests.journal.racer", str(where), str(count)]
     processes = [
         subprocess.Popen(
             [*command, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT

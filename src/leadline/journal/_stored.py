@@ -26,7 +26,7 @@ import jax
 import numpy as np
 
 from leadline.boundary import InvalidData
-from leadline.questions import Asked, Event, Failed, Given, Told
+from leadline.journal._events import Asked, Event, Failed, Given, Told
 
 _KINDS: dict[str, type[Event]] = {"asked": Asked, "given": Given, "told": Told, "failed": Failed}
 _NAMES = {kind: name for name, kind in _KINDS.items()}

@@ -14,7 +14,7 @@ import os
 from typing import Any
 
 from leadline.boundary import InvalidData
-from leadline.questions import Asked, Event, Failed, Given, Told
+from leadline.journal._events import Asked, Event, Failed, Given, Told
 
 
 class Journal(abc.ABC):
@@ -106,7 +106,7 @@ def open_journal(journal: str | os.PathLike | Journal | None, lease: float | int
         journal: None for one in memory; a path of an SQLite file; a database URL; a journal.
         lease: seconds without a sign of life after which trials of another host are taken over.
     """
-    from leadline.campaign.journal._memory import MemoryJournal
+    from leadline.journal._memory import MemoryJournal
 
     if isinstance(journal, Journal):
         return journal
@@ -117,6 +117,6 @@ def open_journal(journal: str | os.PathLike | Journal | None, lease: float | int
             "journal must be a path, a database URL, a Journal or None, "
             f"got {type(journal).__name__}."
         )
-    from leadline.campaign.journal._database import DatabaseJournal
+    from leadline.journal._database import DatabaseJournal
 
     return DatabaseJournal(journal, lease)

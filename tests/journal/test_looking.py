@@ -7,7 +7,7 @@ import sqlalchemy as sa
 
 from leadline.boundary import InvalidData
 from leadline.campaign import open_journal
-from leadline.campaign.journal._tables import OWNERS, RUNNING
+from leadline.journal._tables import OWNERS, RUNNING
 from leadline.questions import Asked, Told
 
 SETTINGS = {"verb": "minimize", "space": {"b": 1, "a": [1.5, None]}, "seed": 0}

@@ -13,11 +13,11 @@ import types
 import psutil
 import pytest
 import sqlalchemy as sa
-from tests.campaign.conftest import SETTINGS
+from tests.places import SETTINGS
 
-from leadline.campaign.journal._heartbeat import Heartbeat
-from leadline.campaign.journal._owner import LIVE, Owner, Watch, new_owner, this_host
-from leadline.campaign.journal._tables import OWNERS
+from leadline.journal._heartbeat import Heartbeat
+from leadline.journal._owner import LIVE, Owner, Watch, new_owner, this_host
+from leadline.journal._tables import OWNERS
 from leadline.questions import Asked, Told
 
 ELSEWHERE = Owner("elsewhere", "another-host", os.getpid(), 1.0)

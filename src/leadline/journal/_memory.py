@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from leadline.boundary import InvalidData
-from leadline.campaign.journal._journal import Journal, check_next, check_started
-from leadline.campaign.journal._settings import check_same_settings
-from leadline.campaign.journal._stored import restore_settings, store_settings
-from leadline.questions import Asked, Event, Failed, Given, Told
+from leadline.journal._events import Asked, Event, Failed, Given, Told
+from leadline.journal._journal import Journal, check_next, check_started
+from leadline.journal._settings import check_same_settings
+from leadline.journal._stored import restore_settings, store_settings
 
 
 class MemoryJournal(Journal):

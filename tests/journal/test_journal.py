@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.campaign import random_events
-from tests.campaign.conftest import SETTINGS
-from tests.campaign.random_events import same
+from tests.journal import random_events
+from tests.journal.random_events import same
+from tests.places import SETTINGS
 
 from leadline.boundary import InvalidData
-from leadline.campaign.journal._journal import open_journal
-from leadline.campaign.journal._memory import MemoryJournal
+from leadline.journal._journal import open_journal
+from leadline.journal._memory import MemoryJournal
 from leadline.questions import Asked, Failed, Given, Told
 
 

@@ -92,6 +92,19 @@ def test_constraints_and_failures_in_a_frame():
     assert ll.load(journal).trials[1].value == 2.0
 
 
+def test_rows_without_a_value_are_left_out():
+    """A sheet of experiments of which some are still to be made."""
+    frame = pd.DataFrame({"x0": [0.1, 0.2], "x1": [0.5, 0.5], "value": [1.0, None]})
+    found = campaign(frame)
+    assert [t.value for t in found.trials if not t.asked] == [1.0]
+
+
+def test_points_outside_of_the_bounds_are_data():
+    found = campaign([([0.1, 1.2], -1.0), ([0.1, 0.2], 1.0)])
+    assert [t.outside for t in found.trials[:3]] == [True, False, False]
+    assert found.value >= 0.0
+
+
 def test_another_journal(tmp_path):
     path = str(tmp_path / "old.db")
     campaign(None, journal=path, budget=3)
@@ -110,13 +123,13 @@ def test_another_journal(tmp_path):
     [
         ([([0.1, 0.2], 1.0), ([0.1, 0.2], np.nan)], r"given\[1\].*finite"),
         ([([0.1, 0.2, 0.3], 1.0)], r"given\[0\]"),
-        ([([0.1, 1.2], 1.0)], r"given\[0\].*from 0.0 to 1.0"),
+        ([([0.1, np.inf], 1.0)], r"given\[0\].*finite"),
         ([0.5], r"given\[0\] must be a pair"),
         (3, "must be pairs"),
         (pd.DataFrame({"x0": [0.1], "value": [1.0]}), "lacks the columns 'x1'"),
         (pd.DataFrame({"x0": [0.1], "x1": [0.1]}), "lacks the columns 'value'"),
         (pd.DataFrame({"x0": [0.1], "x1": [np.nan], "value": [1.0]}), r"given\[0\]"),
-        (pd.DataFrame({"x0": [0.1], "x1": [0.2], "value": [np.nan]}), r"given\[0\].*finite"),
+        (pd.DataFrame({"x0": [0.1], "x1": [0.2], "value": [np.inf]}), r"given\[0\].*finite"),
     ],
 )
 def test_what_cannot_be_used_is_said_before_anything_happens(tmp_path, given, message):

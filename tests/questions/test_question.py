@@ -81,10 +81,13 @@ def test_events_out_of_order_are_errors():
         question.tell(trial, 2.0)
     with pytest.raises(ll.InvalidData, match="finished already"):
         question.fail(trial, "too late")
-    with pytest.raises(ll.InvalidData, match="trial from ask"):
+    with pytest.raises(ll.InvalidData, match="Trial 3 is unknown: this question has 1 trials"):
         question.fail(3, "no trial")
     with pytest.raises(ll.InvalidData, match="at least 1 point"):
         question.ask(0)
+    for n in ("8", 8.0, True, None):
+        with pytest.raises(ll.InvalidData, match="whole number of points"):
+            question.ask(n)
 
 
 def test_trials_say_what_became_of_them():

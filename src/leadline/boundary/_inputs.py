@@ -129,6 +129,14 @@ def _require_finite(a: np.ndarray, name: str) -> None:
         )
 
 
+def as_seed(seed: Any) -> int:
+    """A whole number that a random key can be made from."""
+    whole = isinstance(seed, int | np.integer) and not isinstance(seed, bool)
+    if not whole or not 0 <= seed < 2**63:
+        raise InvalidData(f"seed must be a whole number, from 0 to 2**63 - 1, got {seed!r}.")
+    return int(seed)
+
+
 def as_choice(value: Any, known: Sequence[Any], name: str) -> Any:
     """One of the known values, or an error that names the nearest one."""
     if value in known:

@@ -11,7 +11,7 @@ import numpy as np
 from leadline.boundary import InvalidData, shorten
 from leadline.campaign._load import load
 from leadline.journal import Journal
-from leadline.questions import Question, Trial
+from leadline.questions import Question, Trial, is_frame, read_frame, rows_of_data
 
 
 class Known(NamedTuple):
@@ -37,8 +37,8 @@ def read_given(question: Question, given: Any, journal: Any) -> list[Known]:
         if given is journal or _same_file(given, journal):
             raise InvalidData("given= is the campaign's own journal, which is read anyway.")
         pairs = _from_journal(question, given)
-    elif hasattr(given, "columns") and hasattr(given, "to_dict"):
-        pairs = _from_frame(question, given)
+    elif is_frame(given):
+        pairs = ((label, pair) for label, *pair in read_frame(question, given))
     elif isinstance(given, Iterable):
         pairs = enumerate(given)
     else:
@@ -67,7 +67,7 @@ def _checked(question: Question, i: int, pair: Any) -> Known:
         raise InvalidData(f"given[{i}] must be a pair (point, value), got {shorten(pair)}.")
     point, value = pair
     try:
-        question.space.encode([point])
+        rows_of_data(question.space, [point])
         return Known(point, question.check(value))
     except InvalidData as error:
         raise InvalidData(f"given[{i}], {shorten(point)}: {error}") from error
@@ -85,26 +85,13 @@ def _from_journal(question: Question, journal: Any) -> Iterator[tuple[int, Any]]
             yield trial.id, (trial.x, question.returned(other.results(trial)))
 
 
-def _from_frame(question: Question, frame: Any) -> Iterator[tuple[int, Any]]:
-    names = [*question.space.names, *question.outputs]
-    missing = [name for name in names if name not in frame.columns]
-    if missing:
-        raise InvalidData(
-            f"The frame in given= lacks the columns {', '.join(map(repr, missing))}; it has "
-            f"{', '.join(map(repr, map(str, frame.columns)))}."
-        )
-    for i, row in enumerate(frame.to_dict("records")):
-        if row.get("failed") is True:
-            continue
-        point = question.space.from_dict({name: row[name] for name in question.space.names})
-        yield i, (point, question.returned(tuple(row[name] for name in question.outputs)))
-
-
 def _is(question: Question, trial: Trial, known: Known) -> bool:
-    rows = question.space.encode([trial.x, known.point])
+    rows = rows_of_data(question.space, [trial.x, known.point])
     fields = question.outcome(known.value)
+    # What was given and corrected later was given.
+    first = trial.earlier[0] if trial.earlier else trial
     return np.array_equal(rows[0], rows[1]) and all(
-        np.array_equal(getattr(trial, name), value) for name, value in fields.items()
+        np.array_equal(getattr(first, name), value) for name, value in fields.items()
     )
 
 

@@ -27,8 +27,18 @@ from leadline.campaign._outcomes import Outcome, event_of
 from leadline.campaign._pool import open_pool
 from leadline.campaign._tally import Tally
 from leadline.campaign._tasks import tasks_of
-from leadline.journal import Journal, open_journal
-from leadline.questions import Asked, Exhausted, Failed, Given, Question, Told, Trial
+from leadline.journal import (
+    Asked,
+    Corrected,
+    End,
+    Failed,
+    Given,
+    Journal,
+    Told,
+    Withdrawn,
+    open_journal,
+)
+from leadline.questions import Exhausted, Question, Trial
 
 # Seconds between two looks at what other processes do: while there is nothing else to do, and
 # while our own calls run.
@@ -189,12 +199,20 @@ class Loop:
     def _apply_news(self) -> None:
         """Apply what is new in the journal."""
         for number, event in self._journal.read(self._number):
+            if isinstance(event, Corrected):
+                self._tally.failed -= self._question.trials[event.trial].failed
             trial = self._question.apply(event)
             self._number = number
             if isinstance(event, Asked):
                 self._tally.started += 1
                 self._open.add(event.trial)
-            elif isinstance(event, Told | Failed):
+            elif isinstance(event, Corrected):
+                self._tally.failed += trial.failed
+            elif isinstance(event, Withdrawn):
+                # It is no call.
+                self._tally.started -= 1
+                self._open.discard(event.trial)
+            elif isinstance(event, End):
                 self._tally.ended += 1
                 self._tally.failed += trial.failed
                 self._open.discard(event.trial)
@@ -289,6 +307,11 @@ def _check(question: Question, f: Any, options: CampaignOptions, given: int) -> 
         raise InvalidData(
             f"A campaign starts from a question without trials, and this one has "
             f"{len(question.trials)}: the journal is where a campaign continues."
+        )
+    if question.keeps_journal:
+        raise InvalidData(
+            "A question that keeps a journal of its own is asked and told by hand. To call a "
+            "function, give journal= to the campaign."
         )
     least = question.least_budget()
     if options.budget + given < least:

@@ -1,16 +1,30 @@
 """What happened to a question: events, and where they are kept, in memory or in a database."""
 
-from leadline.journal._events import Asked, Event, Failed, Given, Told
+from leadline.journal._events import (
+    Asked,
+    Corrected,
+    End,
+    Event,
+    Failed,
+    Given,
+    Told,
+    Widened,
+    Withdrawn,
+)
 from leadline.journal._journal import Journal, open_journal
 from leadline.journal._memory import MemoryJournal
 
 __all__ = [
     "Asked",
+    "Corrected",
+    "End",
     "Event",
     "Failed",
     "Given",
     "Journal",
     "MemoryJournal",
     "Told",
+    "Widened",
+    "Withdrawn",
     "open_journal",
 ]

@@ -20,11 +20,11 @@ from sqlalchemy import exc
 
 from leadline.boundary import InvalidData
 from leadline.journal._engine import Database, database_url
-from leadline.journal._events import Asked, Event, Failed, Given, Told
+from leadline.journal._events import Asked, Corrected, End, Event, Given, Told, Widened
 from leadline.journal._heartbeat import Heartbeat
 from leadline.journal._journal import Journal, check_next, check_started
 from leadline.journal._owner import LIVE, Owner, Watch, new_owner
-from leadline.journal._settings import check_same_settings
+from leadline.journal._settings import check_same_settings, widens
 from leadline.journal._stored import (
     Stored,
     restore,
@@ -57,6 +57,9 @@ _ADD_EVENT = sa.insert(EVENTS)
 _ADD_LATE = sa.insert(LATE)
 _ADD_RUNNING = sa.insert(RUNNING)
 _ADD_OWNER = sa.insert(OWNERS)
+_EVENTS_OF = sa.select(sa.func.count()).where(EVENTS.c.trial == sa.bindparam("of"))
+_RUNS = sa.select(sa.func.count()).where(RUNNING.c.trial == sa.bindparam("of"))
+_SET_CAMPAIGN = sa.update(CAMPAIGN)
 _END_RUNNING = sa.delete(RUNNING).where(RUNNING.c.trial == sa.bindparam("ended"))
 _UNFINISHED = sa.select(sa.func.count()).select_from(RUNNING)
 _MINE = sa.select(RUNNING.c.trial).where(RUNNING.c.owner == sa.bindparam("token"))
@@ -117,10 +120,13 @@ class DatabaseJournal(Journal):
         text = store_settings(settings)
         with self._clear_errors():
             with self._database.creating() as connection:
-                stored = _open_tables(connection, text, self._database)
+                stored = restore_settings(_open_tables(connection, text, self._database))
+                given = restore_settings(text)
+                if widens(stored, given):
+                    self._widen(connection, text, given["space"])
+                    stored = given
             self._database.opened()
-            given = restore_settings(text)
-            check_same_settings(restore_settings(stored), given, str(self._database))
+            check_same_settings(stored, given, str(self._database))
 
     def settings(self) -> dict[str, Any]:
         """The settings in the database, which is not changed."""
@@ -160,7 +166,7 @@ class DatabaseJournal(Journal):
             _add_events(connection, [row], number, "start")
         return True
 
-    def finish(self, event: Told | Failed) -> bool:
+    def finish(self, event: End) -> bool:
         """End a trial, whoever runs it; False if it was finished already."""
         row = store(event)
         with self._database.writing() as connection:
@@ -169,6 +175,17 @@ class DatabaseJournal(Journal):
                 check_started(row.trial, trials)
                 return False
             _add_events(connection, [row], number, "end")
+        return True
+
+    def correct(self, event: Corrected) -> bool:
+        """Say anew what became of a trial; False if it has not ended."""
+        row = store(event)
+        with self._database.writing() as connection:
+            number, trials = connection.execute(_LAST).one()
+            check_started(row.trial, trials)
+            if connection.execute(_RUNS, {"of": row.trial}).scalar_one():
+                return False
+            _add_events(connection, [row], number, _next_phase(connection, row.trial))
         return True
 
     def late(self, event: Told) -> None:
@@ -239,6 +256,13 @@ class DatabaseJournal(Journal):
             self._database.close()
             raise
 
+    def _widen(self, connection: sa.Connection, settings: str, space: Any) -> None:
+        """Take settings with a wider space for the campaign's from now on."""
+        row = store(Widened(space))
+        connection.execute(_SET_CAMPAIGN, {"settings": settings})
+        number, _ = connection.execute(_LAST).one()
+        _add_events(connection, [row], number, _next_phase(connection, row.trial))
+
     def _join(self, connection: sa.Connection) -> None:
         """Say who we are, before the first trial is ours."""
         if self._joined:
@@ -287,7 +311,10 @@ def _open_tables(connection: sa.Connection, settings: str, database: Database) -
         row = dict(id=1, format=FORMAT, settings=settings, created=time.time())
         connection.execute(sa.insert(CAMPAIGN), row)
         return settings
-    return _stored_settings(connection, database)
+    stored = _stored_settings(connection, database)
+    # Older versions that read what we may write now have to say that they cannot.
+    connection.execute(_SET_CAMPAIGN.where(CAMPAIGN.c.format < FORMAT).values(format=FORMAT))
+    return stored
 
 
 def _stored_settings(connection: sa.Connection, database: Database) -> str:
@@ -310,6 +337,11 @@ def _add_events(connection: sa.Connection, rows: list[Stored], last: int, phase:
             for number, row in enumerate(rows, start=last + 1)
         ],
     )
+
+
+def _next_phase(connection: sa.Connection, trial: int) -> str:
+    """The phase of a further event of a trial, or of none: as many letters as columns hold."""
+    return f"+{connection.execute(_EVENTS_OF, {'of': trial}).scalar_one()}"
 
 
 def _beat(database: Database, token: str) -> None:

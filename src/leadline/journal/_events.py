@@ -1,8 +1,9 @@
 """What happens to a question: an ordered list of events, which is all that it depends on.
 
 A trial starts with `Asked` (the question wants this point) or `Given` (data that somebody already
-had), and an asked one ends with `Told` or `Failed`. Points are in the caller's terms (a dict or an
-array, see `leadline.spaces`), values are what the question's `check` returned.
+had), and an asked one ends with `Told`, `Failed` or `Withdrawn`. What ended may be `Corrected`. One
+event is of no trial: `Widened`. Points are in the caller's terms (a dict or an array, see
+`leadline.spaces`), values are what the question's `check` returned.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ class Asked:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Given:
-    """A point and its value that nobody asked for."""
+    """A point that nobody asked for: its value, or the `reason` why it has none."""
 
     trial: int
     point: Any
-    value: Any
+    value: Any = None
     info: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    reason: str = ""
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -61,4 +63,31 @@ class Failed:
     seconds: float | None = None
 
 
-Event = Asked | Given | Told | Failed
+@dataclasses.dataclass(frozen=True, eq=False)
+class Withdrawn:
+    """Nobody will call the function at a point that was asked for."""
+
+    trial: int
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Corrected:
+    """What became of a trial that has ended, in place of what was said of it before."""
+
+    trial: int
+    value: Any = None
+    info: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    reason: str = ""
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Widened:
+    """From here on the question may ask in a larger space, of which this is the description."""
+
+    space: Mapping[str, Any]
+
+
+# What starts a trial, what ends it, and everything that may happen.
+Start = Asked | Given
+End = Told | Failed | Withdrawn
+Event = Start | End | Corrected | Widened

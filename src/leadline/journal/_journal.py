@@ -14,7 +14,7 @@ import os
 from typing import Any
 
 from leadline.boundary import InvalidData
-from leadline.journal._events import Asked, Event, Failed, Given, Told
+from leadline.journal._events import Asked, Corrected, End, Event, Given, Told
 
 
 class Journal(abc.ABC):
@@ -22,7 +22,11 @@ class Journal(abc.ABC):
 
     @abc.abstractmethod
     def open(self, settings: dict[str, Any]) -> None:
-        """Begin, or go on: the first time stores the settings, later ones must be the same."""
+        """Begin, or go on: the first time stores the settings, later ones must be the same.
+
+        Only a space may be wider than before, see `leadline.spaces.is_wider`: then a `Widened` is
+        added, and the settings are the new ones from now on.
+        """
 
     @abc.abstractmethod
     def settings(self) -> dict[str, Any]:
@@ -49,13 +53,17 @@ class Journal(abc.ABC):
         """Add data that nobody asked for; returns as `claim` does."""
 
     @abc.abstractmethod
-    def finish(self, event: Told | Failed) -> bool:
+    def finish(self, event: End) -> bool:
         """End a trial, whoever runs it.
 
         Returns:
             True once the event is on disk; False if the trial was finished already: then nothing
             changed.
         """
+
+    @abc.abstractmethod
+    def correct(self, event: Corrected) -> bool:
+        """Say anew what became of a trial; False, and nothing changed, if it has not ended."""
 
     @abc.abstractmethod
     def late(self, event: Told) -> None:

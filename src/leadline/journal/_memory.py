@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from leadline.boundary import InvalidData
-from leadline.journal._events import Asked, Event, Failed, Given, Told
+from leadline.journal._events import Asked, Corrected, End, Event, Given, Told, Widened
 from leadline.journal._journal import Journal, check_next, check_started
-from leadline.journal._settings import check_same_settings
+from leadline.journal._settings import check_same_settings, widens
 from leadline.journal._stored import restore_settings, store_settings
 
 
@@ -26,7 +26,10 @@ class MemoryJournal(Journal):
         """Begin, or go on with the same settings."""
         settings = restore_settings(store_settings(settings))
         if self._settings is not None:
-            check_same_settings(self._settings, settings, "The journal")
+            if widens(self._settings, settings):
+                self._events.append(Widened(settings["space"]))
+            else:
+                check_same_settings(self._settings, settings, "The journal")
         self._settings = settings
 
     def settings(self) -> dict[str, Any]:
@@ -56,12 +59,20 @@ class MemoryJournal(Journal):
         self._trials += 1
         return True
 
-    def finish(self, event: Told | Failed) -> bool:
+    def finish(self, event: End) -> bool:
         """End a trial; False if it was finished already."""
         if event.trial not in self._running:
             check_started(event.trial, self._trials)
             return False
         del self._running[event.trial]
+        self._events.append(event)
+        return True
+
+    def correct(self, event: Corrected) -> bool:
+        """Say anew what became of a trial; False if it has not ended."""
+        check_started(event.trial, self._trials)
+        if event.trial in self._running:
+            return False
         self._events.append(event)
         return True
 

@@ -6,6 +6,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from leadline.boundary import InvalidData
+from leadline.spaces import is_wider
+
+
+def widens(stored: Mapping[str, Any], given: Mapping[str, Any]) -> bool:
+    """Whether settings differ in nothing but a space that is wider now."""
+    rest, other = ({k: v for k, v in each.items() if k != "space"} for each in (stored, given))
+    return not _differences(rest, other, "") and is_wider(given.get("space"), stored.get("space"))
 
 
 def check_same_settings(stored: Mapping[str, Any], given: Mapping[str, Any], journal: str) -> None:

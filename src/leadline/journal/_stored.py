@@ -26,12 +26,34 @@ import jax
 import numpy as np
 
 from leadline.boundary import InvalidData
-from leadline.journal._events import Asked, Event, Failed, Given, Told
+from leadline.journal._events import (
+    Asked,
+    Corrected,
+    Event,
+    Failed,
+    Given,
+    Told,
+    Widened,
+    Withdrawn,
+)
 
-_KINDS: dict[str, type[Event]] = {"asked": Asked, "given": Given, "told": Told, "failed": Failed}
+# Six letters at most: columns of older journals in PostgreSQL hold no more.
+_KINDS: dict[str, type[Event]] = {
+    "asked": Asked,
+    "given": Given,
+    "told": Told,
+    "failed": Failed,
+    "gone": Withdrawn,
+    "edited": Corrected,
+    "space": Widened,
+}
 _NAMES = {kind: name for name, kind in _KINDS.items()}
 # Booleans, whole numbers, floats, complex numbers, texts and dates: .npy holds these exactly.
 _PLAIN_ARRAYS = "biufcSUMm"
+
+
+# The number that stands where an event is of no trial.
+NO_TRIAL = -1
 
 
 class Stored(NamedTuple):
@@ -47,7 +69,7 @@ def store(event: Event) -> Stored:
     """The event as text and bytes; `InvalidData` if its point, value or state cannot be stored."""
     arrays: list[np.ndarray] = []
     fields = dict(vars(event))
-    trial, info = fields.pop("trial"), fields.pop("info", None)
+    trial, info = fields.pop("trial", NO_TRIAL), fields.pop("info", None)
     body = _tree(fields, arrays, _refuse)
     if info is not None:
         body["info"] = _info(info, arrays)
@@ -57,7 +79,9 @@ def store(event: Event) -> Stored:
 def restore(stored: Stored) -> Event:
     """The event that was stored."""
     fields = _parse(stored.body, _from_npy(stored.arrays))
-    return _KINDS[stored.kind](trial=stored.trial, **fields)
+    if stored.trial != NO_TRIAL:
+        fields["trial"] = stored.trial
+    return _KINDS[stored.kind](**fields)
 
 
 def store_settings(settings: Mapping[str, Any]) -> str:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import sqlalchemy as sa
 
 # Raised when a change of the tables or of what is in them makes older versions misread a journal.
-FORMAT = 1
+# 2: trials may be withdrawn and corrected, and spaces widened.
+FORMAT = 2
 
 TABLES = sa.MetaData()
 
@@ -18,7 +19,8 @@ CAMPAIGN = sa.Table(
     sa.Column("created", sa.Double, nullable=False),
 )
 
-# What happened, in order. A trial starts once and ends once.
+# What happened, in order. A trial starts once and ends once; every further event of it, and of no
+# trial, has a phase of its own.
 EVENTS = sa.Table(
     "leadline_events",
     TABLES,

@@ -1,7 +1,8 @@
 """Questions about functions: ask, tell, answer."""
 
 from leadline.journal import Asked, Event, Failed, Given, Told
-from leadline.questions._domain import Domain
+from leadline.questions._domain import Domain, rows_of_data
+from leadline.questions._frames import is_frame, read_frame
 from leadline.questions._question import Exhausted, Question
 from leadline.questions._registry import question_from_settings
 from leadline.questions._table import frame_of
@@ -23,6 +24,9 @@ __all__ = [
     "Told",
     "Trial",
     "frame_of",
+    "is_frame",
     "methods",
     "question_from_settings",
+    "read_frame",
+    "rows_of_data",
 ]

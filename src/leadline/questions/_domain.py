@@ -50,6 +50,16 @@ class Domain(Protocol):
         ...
 
 
+def rows_of_data(domain: Any, points: Any) -> Float[np.ndarray, "n columns"]:
+    """The rows of points that one has data of: outside of the bounds too, if the domain can."""
+    return getattr(domain, "locate", domain.encode)(points)
+
+
+def is_inside(domain: Any, row: Float[np.ndarray, " columns"]) -> bool:
+    """Whether a row of data is where the question may ask; a domain without bounds has all rows."""
+    return not hasattr(domain, "contains") or bool(domain.contains(row[None])[0])
+
+
 def as_domain(value: Any) -> Any:
     """A domain as it is, and anything else as the parameters of a space."""
     return value if isinstance(value, Domain) else as_space(value)

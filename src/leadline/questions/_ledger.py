@@ -1,7 +1,7 @@
 """What became of trials, as arrays that grow with them.
 
-A question that is asked ten thousand times must not look at every trial each time. Trials only
-start, and end once, so it is enough to look at those that are new or were running.
+A question that is asked ten thousand times must not look at every trial each time. It is enough to
+look at those that are new, were running, or were corrected.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from jaxtyping import Float
 
 from leadline.questions._trial import Trial
 
-_RUNNING, _TOLD, _FAILED = 0, 1, 2
+_RUNNING, _TOLD, _FAILED, _WITHDRAWN = 0, 1, 2, 3
 _FIRST_SIZE = 64
 
 
@@ -32,6 +32,10 @@ class Ledger:
         self._numbers = np.empty((_FIRST_SIZE, numbers))
         self._became = np.empty(_FIRST_SIZE, np.int8)
 
+    def empty(self) -> Ledger:
+        """One like this that knows no trial."""
+        return Ledger(self._rows.shape[1], self._numbers.shape[1])
+
     def copy(self) -> Ledger:
         """The same, which changes by itself."""
         other = object.__new__(Ledger)
@@ -39,6 +43,11 @@ class Ledger:
         for name in ("_rows", "_numbers", "_became"):
             setattr(other, name, getattr(self, name).copy())
         return other
+
+    def look_again(self, trial: int) -> None:
+        """At a trial that had ended and has changed."""
+        if trial < self._n:
+            self._running.append(trial)
 
     def update(self, trials: Sequence[Trial], rows: Sequence[np.ndarray]) -> None:
         """Take note of the trials that are new, and of those that have ended."""
@@ -57,6 +66,8 @@ class Ledger:
                 self._became[i] = _RUNNING
             elif trial.failed:
                 self._became[i] = _FAILED
+            elif trial.withdrawn:
+                self._became[i] = _WITHDRAWN
             else:
                 self._became[i] = _TOLD
                 self._numbers[i] = trial.numbers
@@ -70,9 +81,17 @@ class Ledger:
     @property
     def running(self) -> Float[np.ndarray, "p d"]:
         """Rows of running calls."""
-        return self._rows[: self._n][self._became[: self._n] == _RUNNING]
+        return self._those(_RUNNING)
 
     @property
     def failed(self) -> Float[np.ndarray, "f d"]:
         """Rows of calls that gave no number."""
-        return self._rows[: self._n][self._became[: self._n] == _FAILED]
+        return self._those(_FAILED)
+
+    @property
+    def withdrawn(self) -> Float[np.ndarray, "w d"]:
+        """Rows of calls that will not be made."""
+        return self._those(_WITHDRAWN)
+
+    def _those(self, became: int) -> np.ndarray:
+        return self._rows[: self._n][self._became[: self._n] == became]

@@ -5,6 +5,8 @@ says what it knows (`answer`). It depends on its settings, its seed and the orde
 and on nothing else: two questions that saw the same events are the same, bit for bit. What is dear
 to compute travels inside the `Asked` events, so applying them again computes nothing.
 
+A question may keep a journal of its own, see `keep`: then an event is on disk before it counts.
+
 Only one thread may touch a question.
 """
 
@@ -14,20 +16,36 @@ import abc
 import copy
 import dataclasses
 import math
-from collections.abc import Mapping
+import os
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 from jaxtyping import Array
 
-from leadline.boundary import InvalidData, Unsupported
-from leadline.journal import Asked, Event, Failed, Given, Told
+from leadline.boundary import InvalidData, Unsupported, as_seed
+from leadline.journal import (
+    Asked,
+    Corrected,
+    Event,
+    Failed,
+    Given,
+    Journal,
+    Told,
+    Widened,
+    Withdrawn,
+)
 from leadline.numerics import numbered_key, seed_key
-from leadline.questions._domain import as_domain
+from leadline.questions._domain import as_domain, is_inside, rows_of_data
+from leadline.questions._frames import is_frame, read_frame
 from leadline.questions._ledger import Ledger
+from leadline.questions._notebook import Notebook
 from leadline.questions._registry import register
 from leadline.questions._rehearsals import Rehearsals
 from leadline.questions._trial import Trial
+
+# Points whose rows are closer than this are the same, written with fewer digits.
+_ROUNDING = 1e-9
 
 
 class Exhausted(Exception):
@@ -62,15 +80,14 @@ class Question(abc.ABC):
 
     def __init__(self, space: Any, seed: Any = 0, numbers: int = 0):
         self.space: Any = as_domain(space)
-        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
-            raise InvalidData(f"seed must be a whole number that is not negative, got {seed!r}.")
-        self.seed = int(seed)
+        self.seed = as_seed(seed)
         self._root = seed_key(self.seed)
         self._trials: list[Trial] = []
         self._rows: list[np.ndarray] = []
         self._ledger = Ledger(self.space.columns, numbers)
         self._state: Mapping[str, np.ndarray] = {}
         self._rehearsals = Rehearsals()
+        self._notebook: Notebook | None = None
         self._calls, self._at_once = math.inf, 1
 
     @abc.abstractmethod
@@ -111,7 +128,7 @@ class Question(abc.ABC):
             **self.space.as_dict(trial.x),
             **dict(zip(self.outputs, self.results(trial), strict=True)),
             "failed": trial.failed,
-            "reason": trial.reason,
+            "reason": "withdrawn" if trial.withdrawn else trial.reason,
             "seconds": trial.seconds,
         }
 
@@ -137,17 +154,23 @@ class Question(abc.ABC):
 
     def counts(self) -> str:
         """What became of the trials, in numbers."""
-        failed, running = sum(t.failed for t in self.trials), sum(t.running for t in self.trials)
-        values = len(self._trials) - failed - running
-        return (
-            f"{len(self._trials)} trials: {values} with a value, {failed} failed, {running} running"
-        )
+        trials = self._trials
+        failed, running = sum(t.failed for t in trials), sum(t.running for t in trials)
+        withdrawn = sum(t.withdrawn for t in trials)
+        values = len(trials) - failed - running - withdrawn
+        counts = f"{len(trials)} trials: {values} with a value, {failed} failed, {running} running"
+        return counts + (f", {withdrawn} withdrawn" if withdrawn else "")
 
     def remark(self, trial: Trial) -> str:
         """What there is to say about a trial besides its record."""
         if trial.failed:
             return trial.reason.splitlines()[0]
-        return "running" if trial.running else "" if trial.asked else "given"
+        if trial.withdrawn or trial.running:
+            return "withdrawn" if trial.withdrawn else "running"
+        said = [] if trial.asked else ["given"]
+        said += ["outside of the bounds"] if trial.outside else []
+        said += ["corrected"] if trial.earlier else []
+        return ", ".join(said)
 
     def outcome(self, value: Any) -> dict[str, Any]:
         """The fields of a trial that a checked value fills.
@@ -178,8 +201,13 @@ class Question(abc.ABC):
         self._calls, self._at_once = calls, at_once
 
     def close(self) -> None:
-        """End what runs in the background. The question can be asked on, and starts it again."""
+        """End what runs in the background, and let go of the journal, if there is one.
+
+        The question can be asked on, and starts both again.
+        """
         self._rehearsals.close()
+        if self._notebook is not None:
+            self._notebook.close()
 
     @property
     def trials(self) -> tuple[Trial, ...]:
@@ -210,50 +238,209 @@ class Question(abc.ABC):
             ahead.apply(events[-1])
         return events
 
+    @property
+    def keeps_journal(self) -> bool:
+        """Whether it writes down what is done with it."""
+        return self._notebook is not None
+
+    def keep(self, journal: str | os.PathLike | Journal) -> None:
+        """Write every ask, tell and fail into a journal from now on; first take what is in it.
+
+        The settings must be those of the journal, but for a space that may have wider bounds. Then
+        all trials stay, and the question asks in the wider space.
+        """
+        if self._trials:
+            raise InvalidData(
+                f"A question keeps its journal from the start, and this one has "
+                f"{len(self._trials)} trials that were written nowhere."
+            )
+        notebook = Notebook(journal)
+        notebook.begin(self)
+        self._notebook = notebook
+        self.catch_up()
+
+    def resume(self, journal: str | os.PathLike | Journal, number: int) -> None:
+        """Go on with a journal of which the events up to a `number` have been applied."""
+        self._notebook = Notebook(journal, number)
+
+    def catch_up(self) -> None:
+        """Read what others wrote into the journal that the question keeps."""
+        if self._notebook is not None:
+            for event in self._notebook.news():
+                self.apply(event)
+
     def ask(self, n: int = 1) -> list[Trial]:
         """The next `n` points to call the function at."""
-        return [self.apply(event) for event in self.propose_batch(n)]
+        return self._record(lambda: self.propose_batch(n))
 
-    def tell(self, trial: Any, value: Any, info: Mapping[str, Any] | None = None) -> Trial:
+    def tell(self, trial: Any, value: Any = None, info: Mapping[str, Any] | None = None) -> Any:
         """Say what the function returned: for a trial that was asked, or for any other point.
 
         Args:
-            trial: a trial from `ask`, or a point that nobody asked for.
-            value: what the function returned.
+            trial: a trial from `ask`, its number, or a point. A point that was asked for and not
+                told yet means its trial; any other is data that one already has, and may be
+                outside of the bounds. Or a frame with a column for each part of a point and for
+                what the function returned: rows without a value are left out.
+            value: what the function returned; nothing for a frame that has it.
             info: anything else worth keeping with the trial.
+
+        Returns:
+            The trial; for a frame a list of them.
         """
-        value, info = self.check(value), dict(info or {})
-        if isinstance(trial, Trial):
-            return self.apply(Told(trial.id, value, info))
-        return self.apply(Given(len(self._trials), trial, value, info))
+        if is_frame(trial):
+            if value is not None or info is not None:
+                raise InvalidData(
+                    "A frame is told alone: what the function returned stands in its columns "
+                    f"{', '.join(map(repr, self.outputs))}."
+                )
+            return [self._tell(*pair, {}) for pair in self._checked(read_frame(self, trial))]
+        return self._tell(trial, self.check(value), dict(info or {}))
 
     def fail(self, trial: Any, reason: str) -> Trial:
-        """Say that a call gave no value, and why."""
-        if not isinstance(trial, Trial):
-            raise InvalidData(f"fail takes a trial from ask, got {trial!r}.")
-        return self.apply(Failed(trial.id, str(reason) or "no reason given"))
+        """Say that a call gave no value, and why: for a trial, its number, or any other point."""
+        reason = str(reason) or "no reason given"
 
-    def apply(self, event: Event) -> Trial:
-        """Add one event to the list; the trial after it."""
+        def event() -> Event:
+            number = self._number_of(trial)
+            if number is not None:
+                return Failed(number, reason)
+            return Given(len(self._trials), trial, reason=reason)
+
+        return self._record(lambda: [event()])[0]
+
+    def correct(
+        self,
+        trial: Any,
+        value: Any = None,
+        info: Mapping[str, Any] | None = None,
+        *,
+        reason: str = "",
+    ) -> Trial:
+        """Say anew what became of a trial that has ended. What was said before is kept.
+
+        Args:
+            trial: the trial, or its number.
+            value: what the function returned in truth.
+            info: anything else worth keeping, in place of what was kept.
+            reason: why there is no value, in place of one.
+        """
+        if (value is None) == (not reason):
+            raise InvalidData("A correction is a value, or the reason= why there is none.")
+        value = None if value is None else self.check(value)
+        number = self._trial_number(trial)
+        event = Corrected(number, value, dict(info or {}), str(reason))
+        return self._record(lambda: [event])[0]
+
+    def withdraw(self, trial: Any) -> Trial:
+        """Say that nobody will call the function at a trial. Its point is not asked again."""
+        number = self._trial_number(trial)
+        return self._record(lambda: [Withdrawn(number)])[0]
+
+    def apply(self, event: Event) -> Any:
+        """Add one event to the list; the trial after it, if it is of one."""
         if isinstance(event, Asked | Given):
             return self._start(event)
-        if not 0 <= event.trial < len(self._trials):
-            raise InvalidData(
-                f"Trial {event.trial} is unknown: this question has {len(self._trials)} trials."
-            )
-        trial = self._trials[event.trial]
-        if not trial.running:
-            raise InvalidData(f"Trial {trial.id} is finished already: {trial!r}.")
+        if isinstance(event, Widened):
+            return self._widen(event.space)
+        trial = self._require(event.trial)
+        if isinstance(event, Corrected) == trial.running:
+            is_not = "has not ended yet" if trial.running else "is finished already"
+            hint = "" if trial.running else " `correct` changes what was said of it."
+            raise InvalidData(f"Trial {trial.id} {is_not}: {trial!r}.{hint}")
         if isinstance(event, Told):
             done = self.outcome(event.value) | dict(info=event.info, seconds=event.seconds)
-        else:
+        elif isinstance(event, Failed):
             done = dict(reason=event.reason, traceback=event.traceback, seconds=event.seconds)
+        elif isinstance(event, Withdrawn):
+            done = dict(withdrawn=True)
+        else:
+            done = self._correction(trial, event)
         self._trials[event.trial] = trial = dataclasses.replace(trial, **done)
         return trial
+
+    def _correction(self, trial: Trial, event: Corrected) -> dict[str, Any]:
+        """The fields of a trial that a correction changes."""
+        self._ledger.look_again(trial.id)
+        before = dataclasses.replace(trial, earlier=())
+        fresh = dict(value=None, numbers=(), traceback="", withdrawn=False)
+        known = {} if event.reason else self.outcome(event.value)
+        return (
+            fresh
+            | known
+            | dict(
+                reason=event.reason,
+                info=event.info or trial.info,
+                earlier=(*trial.earlier, before),
+            )
+        )
+
+    def _tell(self, trial: Any, value: Any, info: Mapping[str, Any]) -> Trial:
+        """Say what the function returned, once it is checked."""
+
+        def event() -> Event:
+            number = self._number_of(trial)
+            if number is not None:
+                return Told(number, value, info)
+            return Given(len(self._trials), trial, value, info)
+
+        return self._record(lambda: [event()])[0]
+
+    def _record(self, propose: Callable[[], Sequence[Event]]) -> list[Trial]:
+        """Apply events, and write them down first if the question keeps a journal."""
+        if self._notebook is None:
+            return [self.apply(event) for event in propose()]
+        while True:
+            self.catch_up()
+            events: Any = propose()
+            # What cannot be applied must not be written.
+            ahead = self._ahead()
+            for event in events:
+                ahead.apply(event)
+            if self._notebook.write(self, events):
+                break
+        self.catch_up()
+        return [self._trials[event.trial] for event in events]
+
+    def _number_of(self, trial: Any) -> int | None:
+        """The number of a trial that is given as such, by its number, or by its point."""
+        if isinstance(trial, Trial) or _is_number(trial):
+            return self._trial_number(trial)
+        row = rows_of_data(self.space, [trial])[0]
+        asked = (t.id for t in self._trials if t.running and self._is_at(t, row))
+        return next(asked, None)
+
+    def _is_at(self, trial: Trial, row: np.ndarray) -> bool:
+        return bool(np.all(np.abs(self._rows[trial.id] - row) <= _ROUNDING))
+
+    def _trial_number(self, trial: Any) -> int:
+        if isinstance(trial, Trial):
+            return trial.id
+        if not _is_number(trial):
+            raise InvalidData(f"A trial is one from ask, or its number, got {trial!r}.")
+        return self._require(int(trial)).id
+
+    def _require(self, number: int) -> Trial:
+        if not 0 <= number < len(self._trials):
+            raise InvalidData(
+                f"Trial {number} is unknown: this question has {len(self._trials)} trials."
+            )
+        return self._trials[number]
+
+    def _checked(self, pairs: Sequence[tuple[int, Any, Any]]) -> list[tuple[Any, Any]]:
+        """Points and values of the rows of a frame, all of them checked before any is told."""
+        checked = []
+        for row, point, value in pairs:
+            try:
+                rows_of_data(self.space, [point])
+                checked.append((point, self.check(value)))
+            except InvalidData as error:
+                raise InvalidData(f"Row {row} of the frame: {error}") from error
+        return checked
 
     def _ahead(self) -> Any:
         """A copy to think ahead with."""
         ahead = copy.copy(self)
+        ahead._notebook = None
         ahead._trials, ahead._rows = list(self._trials), list(self._rows)
         ahead._ledger = self._ledger.copy()
         return ahead
@@ -263,18 +450,38 @@ class Question(abc.ABC):
             raise InvalidData(
                 f"Trials start in order: the next is {len(self._trials)}, got {event.trial}."
             )
-        row = self.space.encode([event.point])[0]
+        row = self._row(event)
         # The caller's array may change later; the trial must not.
         point = copy.copy(event.point)
         if isinstance(event, Asked):
             trial = self.trial_kind(event.trial, point, notes=event.notes)
             self._state = event.state or self._state
         else:
-            known = self.outcome(event.value)
-            trial = self.trial_kind(event.trial, point, **known, asked=False, info=event.info)
+            known: dict[str, Any] = {"reason": event.reason}
+            if not event.reason:
+                known = self.outcome(event.value)
+            known |= dict(asked=False, info=event.info, outside=not is_inside(self.space, row))
+            trial = self.trial_kind(event.trial, point, **known)
         self._trials.append(trial)
         self._rows.append(row)
         return trial
+
+    def _row(self, event: Asked | Given) -> np.ndarray:
+        if isinstance(event, Asked):
+            return self.space.encode([event.point])[0]
+        return rows_of_data(self.space, [event.point])[0]
+
+    def _widen(self, space: Mapping[str, Any]) -> None:
+        """Ask in a larger space from now on, of which this is the description."""
+        if self.space.describe() != space:
+            self.space = type(self.space).from_description(space, self.space.constraint)
+        self._rows = [rows_of_data(self.space, [trial.x])[0] for trial in self._trials]
+        self._trials = [
+            dataclasses.replace(trial, outside=not is_inside(self.space, row))
+            for trial, row in zip(self._trials, self._rows, strict=True)
+        ]
+        # Hyper-parameters are in units of the space.
+        self._state, self._ledger = {}, self._ledger.empty()
 
     def key(self, ahead: int = 0) -> Array:
         """The random key of the next ask, or of one that comes `ahead` asks after it."""
@@ -285,10 +492,17 @@ class Question(abc.ABC):
         running, failed = sum(t.running for t in trials), sum(t.failed for t in trials)
         counts = f"{len(trials)} trials, {running} running, {failed} failed"
         parts = f"{len(self.space.names)} parameters"
-        return f"{type(self).__name__}({parts}, seed={self.seed}: {counts})"
+        kept = f", in {self._notebook}" if self._notebook is not None else ""
+        return f"{type(self).__name__}({parts}, seed={self.seed}: {counts}{kept})"
 
 
-def check_asked(n: int) -> None:
-    """Refuse to be asked for no point."""
+def check_asked(n: Any) -> None:
+    """Refuse to be asked for no point, or for what is no number of points."""
+    if not _is_number(n):
+        raise InvalidData(f"A question is asked for a whole number of points, got {n!r}.")
     if n < 1:
         raise InvalidData(f"A question is asked for at least 1 point, got {n}.")
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)

@@ -57,9 +57,10 @@ def learn(
         noise: variance of the values' noise; learned if None.
     """
     n = len(y)
+    extent = _extent(x)
     if state and n - state["rows"] < max(1.0, _GROWTH * n):
-        return _process(state).condition(x, y), state
-    process = _process(state) if state else _first_process(space.columns)
+        return _process(state, extent).condition(x, y), state
+    process = _process(state, extent) if state else _first_process(space.columns, extent)
     if noise is not None:
         known: Any = fixed(noise)
         process = Process(process.kernel, mean=process.mean, noise=known)
@@ -80,7 +81,7 @@ def with_stand_ins(posterior: Posterior, rows: np.ndarray, values: np.ndarray) -
         return posterior
     gp, (x, y, known) = posterior.gp, posterior.data()
     var = np.concatenate([known + float(gp.noise), np.zeros(len(rows))])
-    quiet = _process({**_hyper_parameters(gp), "noise": 0.0})
+    quiet = _process({**_hyper_parameters(gp), "noise": 0.0}, gp.kernel.kernel.extent)
     return quiet.condition(np.concatenate([x, rows]), np.concatenate([y, values]), var)
 
 
@@ -119,9 +120,15 @@ def signed_logarithm(c: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
 
 
 @cache
-def _first_process(columns: int) -> Any:
+def _first_process(columns: int, extent: float) -> Any:
     """Where the first search starts."""
-    return _process({**_FIRST, "lengthscale": np.ones(columns)})
+    return _process({**_FIRST, "lengthscale": np.ones(columns)}, extent)
+
+
+def _extent(x: np.ndarray) -> float:
+    """How far apart rows can be in a column: 1, or a power of 2 if there are rows outside."""
+    widest = np.max(np.maximum(x.max(axis=0), 1.0) - np.minimum(x.min(axis=0), 0.0))
+    return float(2.0 ** np.ceil(np.log2(widest)))
 
 
 def _hyper_parameters(gp: Any) -> dict[str, np.ndarray]:
@@ -135,7 +142,7 @@ def _hyper_parameters(gp: Any) -> dict[str, np.ndarray]:
     }
 
 
-def _process(state: Mapping[str, Any]) -> Any:
-    """The process with the hyper-parameters of a state."""
-    kernel = state["variance"] * PartlyAdditive(state["lengthscale"], state["share"], extent=1.0)
+def _process(state: Mapping[str, Any], extent: float) -> Any:
+    """The process with the hyper-parameters of a state, for rows up to so far apart."""
+    kernel = state["variance"] * PartlyAdditive(state["lengthscale"], state["share"], extent=extent)
     return Process(kernel, mean=state["mean"], noise=state["noise"])

@@ -27,6 +27,10 @@ class Trial:
         info: what the function returned beside its value.
         notes: what the method said about its choice.
         numbers: what models learn from, a row of the question's table; empty if there is nothing.
+        withdrawn: whether nobody will call the function there, although it was asked.
+        outside: whether the point is outside of the bounds: models learn from it, and it is no
+            answer.
+        earlier: the trial as it was before each of its corrections.
     """
 
     id: int
@@ -39,6 +43,9 @@ class Trial:
     info: Mapping[str, Any] = dataclasses.field(default_factory=dict, repr=False)
     notes: Mapping[str, float] = dataclasses.field(default_factory=dict, repr=False)
     numbers: Sequence[float] | Float[np.ndarray, " p"] = dataclasses.field(default=(), repr=False)
+    withdrawn: bool = False
+    outside: bool = False
+    earlier: tuple[Trial, ...] = dataclasses.field(default=(), repr=False)
 
     @property
     def failed(self) -> bool:
@@ -48,13 +55,17 @@ class Trial:
     @property
     def running(self) -> bool:
         """Whether nothing is known of the call yet."""
-        return self.value is None and not self.failed
+        return self.value is None and not self.failed and not self.withdrawn
 
     def _shown(self) -> str:
         """What the call returned, as text."""
         return f"value={shorten(self.value)}"
 
     def __repr__(self) -> str:
-        became = "running" if self.running else self._shown()
-        became = f"failed: {self.reason}" if self.failed else became
+        if self.failed:
+            became = f"failed: {self.reason}"
+        elif self.withdrawn:
+            became = "withdrawn"
+        else:
+            became = "running" if self.running else self._shown()
         return f"Trial({self.id}, x={self.x!r}, {became})"

@@ -6,6 +6,7 @@ from leadline.spaces._parameter import Parameter
 from leadline.spaces._pool import Pool
 from leadline.spaces._reading import as_space, space_from_description
 from leadline.spaces._space import Space
+from leadline.spaces._widening import is_wider
 
 __all__ = [
     "Choice",
@@ -16,5 +17,6 @@ __all__ = [
     "Real",
     "Space",
     "as_space",
+    "is_wider",
     "space_from_description",
 ]

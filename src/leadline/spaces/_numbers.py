@@ -70,11 +70,19 @@ class _Range(Parameter):
     def _arguments(self):
         return f"{self.low!r}, {self.high!r}" + (", log=True" if self.log else "")
 
+    def state_anywhere(self, value, name="value"):
+        """The number, of which a logarithm must exist where the scale is one."""
+        number = self._as_end(value, name)
+        if self.log and number <= 0:
+            raise InvalidData(f"{name} is on a log scale and must be above 0, got {value!r}.")
+        return float(number)
+
     def encode(self, states):
-        """The position between the ends, exactly 0 and 1 there."""
+        """The position between the ends, exactly 0 and 1 there; beyond them for what is outside."""
         if not self.log:
             return linear_unit(states, self.low, self.high)[:, None]
-        unit = np.minimum(np.log(states / self.low) / self._span, 1.0)
+        unit = np.log(states / self.low) / self._span
+        unit = np.where(states <= self.high, np.minimum(unit, 1.0), unit)
         return np.where(states == self.high, 1.0, unit)[:, None]
 
     def _between(self, unit):

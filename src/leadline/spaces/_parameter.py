@@ -92,6 +92,10 @@ class Parameter(abc.ABC):
     def state(self, value: Any, name: str = "value") -> float:
         """The state of a value, or an error that says which values there are."""
 
+    def state_anywhere(self, value: Any, name: str = "value") -> float:
+        """The state of a value that may be outside of the bounds, if there are any."""
+        return self.state(value, name)
+
     @abc.abstractmethod
     def decode(self, states: Float[np.ndarray, " n"]) -> list[Any]:
         """The values of states, as Python scalars."""

@@ -17,9 +17,12 @@ from leadline.spaces._parameter import Parameter, describe_conditions
 
 
 def read_points(
-    points: Any, parameters: Mapping[str, Parameter], conditions: Conditions
+    points: Any,
+    parameters: Mapping[str, Parameter],
+    conditions: Conditions,
+    anywhere: bool = False,
 ) -> Float[np.ndarray, "dim n"]:
-    """The states of a list of dictionaries."""
+    """The states of a list of dictionaries, which may be outside of the bounds if `anywhere`."""
     if isinstance(points, str) or not isinstance(points, Sequence):
         raise InvalidData(f"points must be a list of dictionaries, got {points!r}.")
     names = tuple(parameters)
@@ -33,27 +36,32 @@ def read_points(
     for j in conditions.order:
         name, parameter = names[j], parameters[names[j]]
         if not conditions.required[j]:
-            states[j] = _read(range(len(points)), points, name, parameter)
+            states[j] = _read(range(len(points)), points, name, parameter, anywhere)
             continue
         exists = conditions.exists(j, states)
         for i in np.flatnonzero(~exists).tolist():
             if name in points[i]:
                 wanted = describe_conditions(parameter.conditions)
                 raise InvalidData(f"points[{i}] has {name!r}, which exists only when {wanted}.")
-        states[j, exists] = _read(np.flatnonzero(exists).tolist(), points, name, parameter)
+        states[j, exists] = _read(
+            np.flatnonzero(exists).tolist(), points, name, parameter, anywhere
+        )
     return states
 
 
-def _read(which: Sequence[int], points: Any, name: str, parameter: Parameter) -> list[float]:
+def _read(
+    which: Sequence[int], points: Any, name: str, parameter: Parameter, anywhere: bool
+) -> list[float]:
     """The states of one parameter in the points in which it exists."""
+    state = parameter.state_anywhere if anywhere else parameter.state
     try:
-        return [parameter.state(points[i][name]) for i in which]
+        return [state(points[i][name]) for i in which]
     except (KeyError, InvalidData):
         # Once more and slowly, to say where.
         for i in which:
             if name not in points[i]:
                 raise InvalidData(f"points[{i}] lacks {name!r}: {parameter!r}.") from None
-            parameter.state(points[i][name], f"{name!r} of points[{i}]")
+            state(points[i][name], f"{name!r} of points[{i}]")
         raise
 
 

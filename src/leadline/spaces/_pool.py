@@ -88,6 +88,10 @@ class Pool(Space):
                 )
         return rows
 
+    def locate(self, points: Any) -> Float[np.ndarray, "n columns"]:
+        """The rows of candidates: nothing else is known of a pool."""
+        return self.encode(points)
+
     def decode(self, rows: Any) -> list[Any]:
         """The candidates nearest to rows."""
         numbers = self._known.nearest(self._as_rows(rows))

@@ -99,6 +99,19 @@ class Space:
             return self._rows(read_arrays(points, self._low, self._high).T)
         return self._rows(read_points(points, self.parameters, self._conditions))
 
+    def locate(self, points: Any) -> Float[np.ndarray, "n columns"]:
+        """The rows of points that may be outside of the bounds; rows then leave the unit cube."""
+        if not self.named:
+            if isinstance(points, list | tuple) and not points:
+                points = np.empty((0, self.dim))
+            return self._rows(as_rows(points, "points", columns=self.dim, minimum=0).T)
+        return self._rows(read_points(points, self.parameters, self._conditions, anywhere=True))
+
+    def contains(self, rows: Any) -> Bool[np.ndarray, " n"]:
+        """Which rows are within the bounds."""
+        rows = self._as_rows(rows)
+        return np.all((rows >= 0.0) & (rows <= 1.0), axis=1)
+
     def decode(self, rows: Any) -> list[Any]:
         """The points nearest to rows; in a box arrays (dim,), otherwise dictionaries."""
         states = self._states(rows)

@@ -11,6 +11,7 @@ all at most 0. A checked value is the list [value, c1, c2, ...] then, and a floa
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar
@@ -18,7 +19,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from leadline.boundary import InvalidData, as_choice
-from leadline.journal import Asked
+from leadline.journal import Asked, Journal
 from leadline.questions._design import design_row
 from leadline.questions._question import Exhausted, Question, check_asked
 from leadline.questions._registry import require_settings
@@ -68,6 +69,8 @@ class Minimize(Question):
         seed: of everything random.
         constraints: how many constraint values a call returns beside its value.
         tolerance: an ask that is expected to improve by less is not worth its call.
+        journal: a file, a database URL or a `Journal` that keeps every ask, tell and fail; the same
+            question continues where it stopped. Without it nothing is written.
     """
 
     verb: ClassVar[str] = "minimize"
@@ -81,6 +84,7 @@ class Minimize(Question):
         seed: Any = 0,
         constraints: Any = 0,
         tolerance: float | None = None,
+        journal: str | os.PathLike | Journal | None = None,
     ):
         self.constraints = as_count(constraints)
         super().__init__(as_space(space), seed, numbers=1 + self.constraints)
@@ -94,6 +98,8 @@ class Minimize(Question):
             )
         names = (f"constraint_{k}" for k in range(self.constraints))
         self.outputs = ("value", *names)
+        if journal is not None:
+            self.keep(journal)
 
     @classmethod
     def from_settings(cls, settings: Mapping[str, Any]) -> Minimize:
@@ -141,8 +147,7 @@ class Minimize(Question):
         if trial.id == self.best():
             return "★ best"
         said = super().remark(trial)
-        finished = not trial.failed and not trial.running
-        return "not allowed" if finished and not trial.allowed else said
+        return "not allowed" if any(c > 0.0 for c in trial.constraints) else said
 
     @property
     def trials(self) -> tuple[Any, ...]:
@@ -234,13 +239,19 @@ class Minimize(Question):
         """What tells asks apart that need other programs, besides their size."""
         return repr((self.method.settings(), self.space.describe()))
 
+    def _widen(self, space: Mapping[str, Any]) -> None:
+        """Ask in a larger space from now on."""
+        super()._widen(space)
+        vars(self).pop("_kind", None)
+
     def seen(self) -> Seen:
         """What the method may know: the trials as rows, with larger values better."""
         ledger = self.ledger()
         told, numbers = ledger.told
         numbers = np.clip(numbers, -_LARGEST, _LARGEST)
         values, constraints = self.sign * numbers[:, 0], numbers[:, 1:]
-        return Seen(told, values, ledger.running, ledger.failed, constraints)
+        seen = Seen(told, values, ledger.running, ledger.failed, constraints, ledger.withdrawn)
+        return seen if self.method.anywhere else seen.within_bounds()
 
     def best(self) -> int | None:
         """The number of the best trial that is allowed; None if there is none."""

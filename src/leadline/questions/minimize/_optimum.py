@@ -9,6 +9,7 @@ import numpy as np
 
 from leadline.boundary import InvalidData
 from leadline.models import Normal
+from leadline.questions._frames import points_of
 from leadline.questions._surrogate import learn
 from leadline.questions._table import frame_of
 
@@ -44,9 +45,11 @@ class Optimum:
         """What is believed about the function at other points: normal marginals.
 
         Args:
-            points: a list of points, or an array of them (m, d).
+            points: a list of points, an array of them (m, d), or a frame with a column for each
+                parameter. They may be outside of the bounds.
         """
-        belief = self._belief.predict(self.space.encode(points))
+        rows = self.space.locate(points_of(self.space, points))
+        belief = self._belief.predict(rows)
         return Normal(self.sign * belief.mean, belief.var)
 
     @cached_property

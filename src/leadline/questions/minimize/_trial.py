@@ -18,8 +18,9 @@ class MinimizeTrial(Trial):
 
     @property
     def allowed(self) -> bool:
-        """Whether the call returned a value, and no constraint value above 0."""
-        return self.value is not None and all(c <= 0.0 for c in self.constraints)
+        """Whether the call returned a value, no constraint value above 0, and is within bounds."""
+        within = self.value is not None and not self.outside
+        return within and all(c <= 0.0 for c in self.constraints)
 
     def _shown(self) -> str:
         constraints = f", constraints={self.constraints!r}" if self.constraints else ""

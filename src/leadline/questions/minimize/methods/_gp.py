@@ -92,6 +92,7 @@ class GP(Method):
 
     name: ClassVar[str] = "gp"
     foresees: ClassVar[bool] = True
+    anywhere: ClassVar[bool] = True
     # Against the larger the noise that a rehearsal makes up is negligible, against the smaller not.
     spreads: ClassVar[tuple[float, ...]] = (1e3, 1.0)
 
@@ -223,4 +224,4 @@ def _close_to(belief: Belief, seen: Seen) -> np.ndarray:
     """The best calls; those that come nearest to being allowed if none is."""
     worst = np.max(seen.constraints, axis=1, initial=0.0)
     order = np.lexsort((-belief.y, worst * (worst > 0)))
-    return seen.x[order[:_BEST]]
+    return seen.x[order[seen.inside[order]][:_BEST]]

@@ -26,6 +26,7 @@ class Seen(NamedTuple):
         running: rows of calls that have not returned.
         failed: rows of calls that gave no value.
         constraints: what the rows of `x` returned for each constraint.
+        withdrawn: rows that were asked, and that nobody will call.
     """
 
     x: Float[np.ndarray, "n d"]
@@ -33,20 +34,37 @@ class Seen(NamedTuple):
     running: Float[np.ndarray, "p d"]
     failed: Float[np.ndarray, "f d"]
     constraints: Float[np.ndarray, "n c"]
+    withdrawn: Float[np.ndarray, "w d"] | None = None
 
     @property
     def rows(self) -> Float[np.ndarray, "t d"]:
-        """Every row that was called or will be."""
-        return np.concatenate([self.x, self.running, self.failed])
+        """Every row that was asked or given."""
+        gone = [] if self.withdrawn is None else [self.withdrawn]
+        return np.concatenate([self.x, self.running, self.failed, *gone])
 
     def beside(self, rows: Float[np.ndarray, "k d"]) -> Seen:
         """The same, with calls at more rows that have not returned."""
         return self._replace(running=np.concatenate([self.running, rows]))
 
+    def within_bounds(self) -> Seen:
+        """The same, without rows from outside."""
+        kept, failed = self.inside, _inside(self.failed)
+        x, y, constraints = self.x[kept], self.y[kept], self.constraints[kept]
+        return self._replace(x=x, y=y, constraints=constraints, failed=self.failed[failed])
+
     @property
     def allowed(self) -> Bool[np.ndarray, " n"]:
-        """Which rows of `x` met every constraint."""
-        return np.all(self.constraints <= 0, axis=1)
+        """Which rows of `x` are inside, and met every constraint."""
+        return self.inside & np.all(self.constraints <= 0, axis=1)
+
+    @property
+    def inside(self) -> Bool[np.ndarray, " n"]:
+        """Which rows of `x` are within the bounds."""
+        return _inside(self.x)
+
+
+def _inside(rows: np.ndarray) -> np.ndarray:
+    return np.all((rows >= 0.0) & (rows <= 1.0), axis=1)
 
 
 class Suggestion(NamedTuple):
@@ -64,12 +82,14 @@ class Method(abc.ABC):
     Attributes:
         name: what users call it.
         foresees: whether its suggestions note the `expected_improvement` of the call.
+        anywhere: whether it learns from rows outside of the unit cube; otherwise it sees none.
         spreads: of the values with which its asks are rehearsed, the likeliest first, where they
             are worth it: where they need programs that take time to make.
     """
 
     name: ClassVar[str]
     foresees: ClassVar[bool] = False
+    anywhere: ClassVar[bool] = False
     spreads: ClassVar[tuple[float, ...]] = ()
 
     @property

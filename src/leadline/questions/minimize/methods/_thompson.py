@@ -60,6 +60,7 @@ class Thompson(Method):
     noise: float | None = None
 
     name: ClassVar[str] = "thompson"
+    anywhere: ClassVar[bool] = True
     spreads: ClassVar[tuple[float, ...]] = (1.0,)
 
     def __post_init__(self):
@@ -99,7 +100,8 @@ class Thompson(Method):
         else:
             paths = posterior.paths(draw, 1, self.features)
         level = seen.y.max()
-        order = np.argsort(-seen.y, kind="stable")[:_BEST]
+        order = np.argsort(-seen.y, kind="stable")
+        order = order[seen.inside[order]][:_BEST]
         drawn = DrawnFunction(paths, level)
         found = maximize(drawn, space, search, close_to=seen.x[order], avoid=seen.rows)
         return None if found is None else (found.row, found.value + float(level))

@@ -1,0 +1,87 @@
+"""The journal of a question that is asked and told by hand.
+
+Every ask, tell and fail is on disk before the question knows of it, and what others wrote meanwhile
+is read first. So several people may hold a question each on one journal, and a campaign that runs a
+function may take part.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from leadline.boundary import InvalidData
+from leadline.journal import Asked, Corrected, Event, Given, Journal, open_journal
+
+if TYPE_CHECKING:
+    from leadline.questions._question import Question
+
+
+class Notebook:
+    """A journal, and how far a question has read it.
+
+    Args:
+        journal: a file, a database URL or a `Journal`.
+        number: of the last event that the question knows.
+    """
+
+    def __init__(self, journal: str | os.PathLike | Journal, number: int = 0):
+        self._where, self._number = journal, number
+        self._journal: Journal | None = None
+        self._same = False
+
+    def begin(self, question: Question) -> None:
+        """Make the journal, or go on with it: its settings are those of the question."""
+        self._open().open(question.settings())
+        self._same = True
+
+    def news(self) -> list[Event]:
+        """What was written since the last time."""
+        journal = self._journal or open_journal(self._where)
+        try:
+            journal.settings()
+            events = journal.read(self._number)
+        finally:
+            # Who only looks leaves nothing open.
+            if journal is not self._journal and journal is not self._where:
+                journal.close()
+        if events:
+            self._number = events[-1][0]
+        return [event for _, event in events]
+
+    def write(self, question: Question, events: Sequence[Event]) -> bool:
+        """Write events of one kind; False, and nothing is written, if somebody was faster."""
+        first = events[0]
+        if isinstance(first, Asked) and not self._same:
+            # What is asked depends on all of the settings; other events only need their trial.
+            self.begin(question)
+        if self._journal is None:
+            self._open().open(self._open().settings())
+        journal: Any = self._journal
+        if isinstance(first, Asked):
+            return journal.claim(list(events))
+        write = journal.finish
+        if isinstance(first, Given):
+            write = journal.give
+        elif isinstance(first, Corrected):
+            write = journal.correct
+        return write(first)
+
+    def close(self) -> None:
+        """Let go of the journal, which is opened again when it is needed."""
+        if self._journal is not None and self._journal is not self._where:
+            self._journal.close()
+        self._journal, self._same = None, False
+
+    def _open(self) -> Journal:
+        if self._journal is None:
+            self._journal = open_journal(self._where)
+        return self._journal
+
+    def __str__(self) -> str:
+        journal = self._journal or self._where
+        return str(journal) if isinstance(journal, Journal) else f"the journal {journal}"
+
+    def __getstate__(self) -> dict[str, Any]:
+        raise InvalidData("A question that keeps a journal cannot be copied to another process.")

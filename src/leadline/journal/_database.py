@@ -141,7 +141,7 @@ class DatabaseJournal(Journal):
             rows = connection.execute(_READ, {"after": after}).all()
         return [(number, restore(Stored(*fields))) for number, *fields in rows]
 
-    def claim(self, asks: list[Asked]) -> bool:
+    def claim(self, asks: list[Asked], ours: bool = True) -> bool:
         """Start trials, all or none; False if somebody else took one of their numbers."""
         rows = [store(ask) for ask in asks]
         now = time.time()
@@ -149,11 +149,14 @@ class DatabaseJournal(Journal):
             number, trials = connection.execute(_LAST).one()
             if not check_next(asks, trials):
                 return False
-            self._join(connection)
+            if ours:
+                self._join(connection)
             _add_events(connection, rows, number, "start")
-            running = [dict(trial=row.trial, owner=self._owner.token, since=now) for row in rows]
+            owner = self._owner.token if ours else None
+            running = [dict(trial=row.trial, owner=owner, since=now) for row in rows]
             connection.execute(_ADD_RUNNING, running)
-        self._stay()
+        if ours:
+            self._stay()
         return True
 
     def give(self, event: Given) -> bool:
@@ -242,6 +245,9 @@ class DatabaseJournal(Journal):
         """Leave, and let go of all connections."""
         self.release()
         self._database.close()
+
+    def __str__(self) -> str:
+        return str(self._database)
 
     @contextlib.contextmanager
     def _clear_errors(self) -> Iterator[None]:

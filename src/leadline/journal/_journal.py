@@ -41,8 +41,12 @@ class Journal(abc.ABC):
         """The events with a number above `after`, in order, with their numbers."""
 
     @abc.abstractmethod
-    def claim(self, asks: list[Asked]) -> bool:
-        """Start trials, all or none; they are ours then.
+    def claim(self, asks: list[Asked], ours: bool = True) -> bool:
+        """Start trials, all or none.
+
+        Args:
+            asks: in the order of their numbers.
+            ours: whether this process runs them; otherwise they are free for anybody.
 
         Returns:
             True once the asks are on disk; False if somebody else took one of the trial numbers.

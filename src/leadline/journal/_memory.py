@@ -32,6 +32,9 @@ class MemoryJournal(Journal):
                 check_same_settings(self._settings, settings, "The journal")
         self._settings = settings
 
+    def __str__(self) -> str:
+        return "The journal in memory"
+
     def settings(self) -> dict[str, Any]:
         """The settings that the journal was opened with."""
         if self._settings is None:
@@ -42,11 +45,11 @@ class MemoryJournal(Journal):
         """The events with a number above `after`."""
         return list(enumerate(self._events[after:], start=after + 1))
 
-    def claim(self, asks: list[Asked]) -> bool:
+    def claim(self, asks: list[Asked], ours: bool = True) -> bool:
         """Start trials; False if their numbers are taken."""
         if not check_next(asks, self._trials):
             return False
-        self._running |= dict.fromkeys((ask.trial for ask in asks), True)
+        self._running |= dict.fromkeys((ask.trial for ask in asks), ours)
         self._events += asks
         self._trials += len(asks)
         return True

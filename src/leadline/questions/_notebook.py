@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from leadline.boundary import InvalidData
-from leadline.journal import Asked, Corrected, Event, Given, Journal, open_journal
+from leadline.journal import Asked, Corrected, End, Event, Given, Journal, Start, open_journal
 
 if TYPE_CHECKING:
     from leadline.questions._question import Question
@@ -29,12 +29,13 @@ class Notebook:
     def __init__(self, journal: str | os.PathLike | Journal, number: int = 0):
         self._where, self._number = journal, number
         self._journal: Journal | None = None
-        self._same = False
+        # Whether it may be written to, and whether its settings are known to be the question's.
+        self._ready = self._same = False
 
     def begin(self, question: Question) -> None:
         """Make the journal, or go on with it: its settings are those of the question."""
         self._open().open(question.settings())
-        self._same = True
+        self._ready = self._same = True
 
     def news(self) -> list[Event]:
         """What was written since the last time."""
@@ -50,29 +51,31 @@ class Notebook:
             self._number = events[-1][0]
         return [event for _, event in events]
 
-    def write(self, question: Question, events: Sequence[Event]) -> bool:
+    def write(self, question: Question, events: Sequence[Start | End | Corrected]) -> bool:
         """Write events of one kind; False, and nothing is written, if somebody was faster."""
         first = events[0]
         if isinstance(first, Asked) and not self._same:
             # What is asked depends on all of the settings; other events only need their trial.
             self.begin(question)
-        if self._journal is None:
-            self._open().open(self._open().settings())
-        journal: Any = self._journal
+        journal = self._open()
+        if not self._ready:
+            journal.open(journal.settings())
+            self._ready = True
         if isinstance(first, Asked):
-            return journal.claim(list(events))
-        write = journal.finish
+            # No process runs these, and whoever does may be gone for weeks.
+            asks = [event for event in events if isinstance(event, Asked)]
+            return journal.claim(asks, ours=False)
         if isinstance(first, Given):
-            write = journal.give
-        elif isinstance(first, Corrected):
-            write = journal.correct
-        return write(first)
+            return journal.give(first)
+        if isinstance(first, Corrected):
+            return journal.correct(first)
+        return journal.finish(first)
 
     def close(self) -> None:
         """Let go of the journal, which is opened again when it is needed."""
         if self._journal is not None and self._journal is not self._where:
             self._journal.close()
-        self._journal, self._same = None, False
+        self._journal, self._ready, self._same = None, False, False
 
     def _open(self) -> Journal:
         if self._journal is None:
@@ -80,8 +83,8 @@ class Notebook:
         return self._journal
 
     def __str__(self) -> str:
-        journal = self._journal or self._where
-        return str(journal) if isinstance(journal, Journal) else f"the journal {journal}"
+        name = str(self._journal or open_journal(self._where))
+        return name[0].lower() + name[1:]
 
     def __getstate__(self) -> dict[str, Any]:
         raise InvalidData("A question that keeps a journal cannot be copied to another process.")

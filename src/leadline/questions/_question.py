@@ -327,14 +327,12 @@ class Question(abc.ABC):
         if (value is None) == (not reason):
             raise InvalidData("A correction is a value, or the reason= why there is none.")
         value = None if value is None else self.check(value)
-        number = self._trial_number(trial)
-        event = Corrected(number, value, dict(info or {}), str(reason))
-        return self._record(lambda: [event])[0]
+        said = (value, dict(info or {}), str(reason))
+        return self._record(lambda: [Corrected(self._trial_number(trial), *said)])[0]
 
     def withdraw(self, trial: Any) -> Trial:
         """Say that nobody will call the function at a trial. Its point is not asked again."""
-        number = self._trial_number(trial)
-        return self._record(lambda: [Withdrawn(number)])[0]
+        return self._record(lambda: [Withdrawn(self._trial_number(trial))])[0]
 
     def apply(self, event: Event) -> Any:
         """Add one event to the list; the trial after it, if it is of one."""

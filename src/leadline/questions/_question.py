@@ -2,8 +2,7 @@
 
 A question is asked what to call next (`ask`), is told what the calls returned (`tell`, `fail`), and
 says what it knows (`answer`). It depends on its settings, its seed and the ordered list of events
-and on nothing else: two questions that saw the same events are the same, bit for bit. What is dear
-to compute travels inside the `Asked` events, so applying them again computes nothing.
+and on nothing else: two questions that saw the same events are the same, bit for bit.
 
 A question may keep a journal of its own, see `keep`: then an event is on disk before it counts.
 
@@ -13,8 +12,6 @@ Only one thread may touch a question.
 from __future__ import annotations
 
 import abc
-import copy
-import dataclasses
 import math
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -32,13 +29,12 @@ from leadline.journal import (
     Given,
     Journal,
     Told,
-    Widened,
     Withdrawn,
 )
 from leadline.numerics import numbered_key, seed_key
-from leadline.questions._domain import as_domain, is_inside, rows_of_data
+from leadline.questions._domain import rows_of_data
+from leadline.questions._fold import Fold
 from leadline.questions._frames import is_frame, read_frame
-from leadline.questions._ledger import Ledger
 from leadline.questions._notebook import Notebook
 from leadline.questions._registry import register
 from leadline.questions._rehearsals import Rehearsals
@@ -52,7 +48,7 @@ class Exhausted(Exception):
     """Every point of a finite space has been asked."""
 
 
-class Question(abc.ABC):
+class Question(Fold, abc.ABC):
     """Something to learn about a function, from few calls of it.
 
     A class that names its verb can be loaded from journals by it.
@@ -61,17 +57,12 @@ class Question(abc.ABC):
         verb: what users call it.
         sign: whether larger scores of trials are better (1), smaller ones (-1), or neither (0).
         outputs: the columns of a trial's record that hold what the function returned.
-        trial_kind: what its trials are.
-        space: where the function may be called: a `Domain`, such as a `Space`.
         seed: of everything random.
-
-    Its `numbers` are how many numbers of each call models learn from, see `outcome`.
     """
 
     verb: ClassVar[str]
     sign: ClassVar[float] = 0.0
     outputs: tuple[str, ...] = ("value",)
-    trial_kind: ClassVar[type[Trial]] = Trial
 
     def __init_subclass__(cls, **options: Any):
         super().__init_subclass__(**options)
@@ -79,13 +70,9 @@ class Question(abc.ABC):
             register(cls)
 
     def __init__(self, space: Any, seed: Any = 0, numbers: int = 0):
-        self.space: Any = as_domain(space)
+        super().__init__(space, numbers)
         self.seed = as_seed(seed)
         self._root = seed_key(self.seed)
-        self._trials: list[Trial] = []
-        self._rows: list[np.ndarray] = []
-        self._ledger = Ledger(self.space.columns, numbers)
-        self._state: Mapping[str, np.ndarray] = {}
         self._rehearsals = Rehearsals()
         self._notebook: Notebook | None = None
         self._calls, self._at_once = math.inf, 1
@@ -172,18 +159,6 @@ class Question(abc.ABC):
         said += ["corrected"] if trial.earlier else []
         return ", ".join(said)
 
-    def outcome(self, value: Any) -> dict[str, Any]:
-        """The fields of a trial that a checked value fills.
-
-        `numbers` among them is a row of the `ledger`, from which models learn.
-        """
-        return {"value": value}
-
-    def ledger(self) -> Ledger:
-        """What became of the trials: rows of points, and the numbers that calls returned."""
-        self._ledger.update(self._trials, self._rows)
-        return self._ledger
-
     def least_budget(self) -> int:
         """How many calls the question needs before its answer means anything."""
         return 1
@@ -209,16 +184,7 @@ class Question(abc.ABC):
         if self._notebook is not None:
             self._notebook.close()
 
-    @property
-    def trials(self) -> tuple[Trial, ...]:
-        """Every trial, in the order in which they started."""
-        return tuple(self._trials)
-
-    def state(self) -> Mapping[str, np.ndarray]:
-        """What the last ask computed and the next one starts from."""
-        return self._state
-
-    def propose_batch(self, n: int) -> list[Asked]:
+    def propose_batch(self, n: Any) -> list[Asked]:
         """The next `n` asks, or as many as there are; each takes those before it as calls that run.
 
         Raises:
@@ -269,7 +235,7 @@ class Question(abc.ABC):
             for event in self._notebook.news():
                 self.apply(event)
 
-    def ask(self, n: int = 1) -> list[Trial]:
+    def ask(self, n: Any = 1) -> list[Trial]:
         """The next `n` points to call the function at."""
         return self._record(lambda: self.propose_batch(n))
 
@@ -334,44 +300,6 @@ class Question(abc.ABC):
         """Say that nobody will call the function at a trial. Its point is not asked again."""
         return self._record(lambda: [Withdrawn(self._trial_number(trial))])[0]
 
-    def apply(self, event: Event) -> Any:
-        """Add one event to the list; the trial after it, if it is of one."""
-        if isinstance(event, Asked | Given):
-            return self._start(event)
-        if isinstance(event, Widened):
-            return self._widen(event.space)
-        trial = self._require(event.trial)
-        if isinstance(event, Corrected) == trial.running:
-            is_not = "has not ended yet" if trial.running else "is finished already"
-            hint = "" if trial.running else " `correct` changes what was said of it."
-            raise InvalidData(f"Trial {trial.id} {is_not}: {trial!r}.{hint}")
-        if isinstance(event, Told):
-            done = self.outcome(event.value) | dict(info=event.info, seconds=event.seconds)
-        elif isinstance(event, Failed):
-            done = dict(reason=event.reason, traceback=event.traceback, seconds=event.seconds)
-        elif isinstance(event, Withdrawn):
-            done = dict(withdrawn=True)
-        else:
-            done = self._correction(trial, event)
-        self._trials[event.trial] = trial = dataclasses.replace(trial, **done)
-        return trial
-
-    def _correction(self, trial: Trial, event: Corrected) -> dict[str, Any]:
-        """The fields of a trial that a correction changes."""
-        self._ledger.look_again(trial.id)
-        before = dataclasses.replace(trial, earlier=())
-        fresh = dict(value=None, numbers=(), traceback="", withdrawn=False)
-        known = {} if event.reason else self.outcome(event.value)
-        return (
-            fresh
-            | known
-            | dict(
-                reason=event.reason,
-                info=event.info or trial.info,
-                earlier=(*trial.earlier, before),
-            )
-        )
-
     def _tell(self, trial: Any, value: Any, info: Mapping[str, Any]) -> Trial:
         """Say what the function returned, once it is checked."""
 
@@ -417,13 +345,6 @@ class Question(abc.ABC):
             raise InvalidData(f"A trial is one from ask, or its number, got {trial!r}.")
         return self._require(int(trial)).id
 
-    def _require(self, number: int) -> Trial:
-        if not 0 <= number < len(self._trials):
-            raise InvalidData(
-                f"Trial {number} is unknown: this question has {len(self._trials)} trials."
-            )
-        return self._trials[number]
-
     def _checked(self, pairs: Sequence[tuple[int, Any, Any]]) -> list[tuple[Any, Any]]:
         """Points and values of the rows of a frame, all of them checked before any is told."""
         checked = []
@@ -437,49 +358,9 @@ class Question(abc.ABC):
 
     def _ahead(self) -> Any:
         """A copy to think ahead with."""
-        ahead = copy.copy(self)
+        ahead = super()._ahead()
         ahead._notebook = None
-        ahead._trials, ahead._rows = list(self._trials), list(self._rows)
-        ahead._ledger = self._ledger.copy()
         return ahead
-
-    def _start(self, event: Asked | Given) -> Trial:
-        if event.trial != len(self._trials):
-            raise InvalidData(
-                f"Trials start in order: the next is {len(self._trials)}, got {event.trial}."
-            )
-        row = self._row(event)
-        # The caller's array may change later; the trial must not.
-        point = copy.copy(event.point)
-        if isinstance(event, Asked):
-            trial = self.trial_kind(event.trial, point, notes=event.notes)
-            self._state = event.state or self._state
-        else:
-            known: dict[str, Any] = {"reason": event.reason}
-            if not event.reason:
-                known = self.outcome(event.value)
-            known |= dict(asked=False, info=event.info, outside=not is_inside(self.space, row))
-            trial = self.trial_kind(event.trial, point, **known)
-        self._trials.append(trial)
-        self._rows.append(row)
-        return trial
-
-    def _row(self, event: Asked | Given) -> np.ndarray:
-        if isinstance(event, Asked):
-            return self.space.encode([event.point])[0]
-        return rows_of_data(self.space, [event.point])[0]
-
-    def _widen(self, space: Mapping[str, Any]) -> None:
-        """Ask in a larger space from now on, of which this is the description."""
-        if self.space.describe() != space:
-            self.space = type(self.space).from_description(space, self.space.constraint)
-        self._rows = [rows_of_data(self.space, [trial.x])[0] for trial in self._trials]
-        self._trials = [
-            dataclasses.replace(trial, outside=not is_inside(self.space, row))
-            for trial, row in zip(self._trials, self._rows, strict=True)
-        ]
-        # Hyper-parameters are in units of the space.
-        self._state, self._ledger = {}, self._ledger.empty()
 
     def key(self, ahead: int = 0) -> Array:
         """The random key of the next ask, or of one that comes `ahead` asks after it."""

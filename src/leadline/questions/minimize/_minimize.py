@@ -181,7 +181,7 @@ class Minimize(Question):
         """The next ask: of the design as long as it is not complete, then of the method."""
         return self.propose_batch(1)[0]
 
-    def propose_batch(self, n: int) -> list[Asked]:
+    def propose_batch(self, n: Any) -> list[Asked]:
         """The next `n` asks: together if the method can, else each beside those before it."""
         check_asked(n)
         seen = self.seen()

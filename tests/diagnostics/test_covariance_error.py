@@ -81,6 +81,38 @@ def test_bounds_hold(noise):
         assert found.posterior <= found.bound <= found.loose_bound
 
 
+class Tabled(Features):
+    """Features with any covariance at a few points: `root @ root.T`."""
+
+    points: jax.Array
+    root: jax.Array
+
+    @property
+    def size(self):
+        return self.points.shape[0]
+
+    @property
+    def dim(self):
+        return 2
+
+    def __call__(self, x):
+        return jnp.all(x[:, None] == self.points[None], axis=-1).astype(float) @ self.root
+
+
+@pytest.mark.parametrize("noise", [0.0, NOISE])
+def test_the_bound_is_attained(noise):
+    """Check: wilson S11.3. Where the errors of the prior have the signs of the update."""
+    query = XS[:1]
+    post = GP(KERNEL, noise=noise).condition(X, Y)
+    update = np.concatenate([[[1.0]], -weight_function(post, query)], axis=1)
+    together, signs = np.concatenate([query, X]), np.sign(update)
+    cov = matern(together, together) + 0.02 * signs.T @ signs
+    found = covariance_error_bound(post, Tabled(together, np.linalg.cholesky(cov)), query)
+    assert found.prior == pytest.approx(0.02, rel=1e-9)
+    assert found.lebesgue > 0.5
+    assert found.posterior == pytest.approx(found.bound, rel=1e-9)
+
+
 def test_bounds_by_force(exact):
     """Padded rows count for nothing; the largest covariance is the variance."""
     found = covariance_error_bound(exact, FEATURES, XS)
@@ -142,30 +174,14 @@ def test_errors_contract_with_data():
     assert sure[0].decoupled > sure[1].decoupled > sure[2].decoupled
 
 
-class Kronecker(Features):
-    """White noise at given points: one feature for each, which is 1 there and 0 elsewhere."""
-
-    points: jax.Array
-
-    @property
-    def size(self):
-        return self.points.shape[0]
-
-    @property
-    def dim(self):
-        return 2
-
-    def __call__(self, x):
-        return jnp.all(x[:, None] == self.points[None], axis=-1).astype(float)
-
-
 def test_a_bad_prior_is_not_repaired_by_data():
     """Check: wilson S11.6. Negative control."""
     for n in (2, 4, 8, 16, 32):
         x = np.random.default_rng(n).uniform(size=(n, 2))
         post = GP(KERNEL, noise=0.0).condition(x, np.zeros(n))
         points = np.concatenate([x, XS, np.full((32 - n, 2), -1.0)])
-        features = Kronecker(jnp.asarray(points))
+        # White noise at each point, and nothing elsewhere.
+        features = Tabled(jnp.asarray(points), jnp.eye(len(points)))
         law = decoupled_moments(post, features, XS)
         a = np.linalg.solve(matern(x, x), matern(x, XS))
         np.testing.assert_allclose(law.cov, np.eye(30) + a.T @ a, rtol=1e-8, atol=1e-8)

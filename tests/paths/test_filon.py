@@ -1,5 +1,8 @@
 """Filon's rule: exact for parabolas, Simpson's at rest, and right where cosines are fast."""
 
+from fractions import Fraction
+from math import factorial
+
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,6 +11,7 @@ import pytest
 from leadline import Unsupported
 from leadline.boundary import InvalidData
 from leadline.kernels import Matern52, Periodic, SquaredExponential
+from leadline.paths._features import _filon
 from leadline.paths._features._filon import filon_factors, filon_integral, filon_kernel
 
 integral = jax.jit(filon_integral)
@@ -42,6 +46,45 @@ def test_simpson_at_rest():
     assert float(found[1]) == pytest.approx(simpson, rel=1e-15)
 
 
+def taylor_coefficients(terms=24):
+    """Of alpha, beta and gamma, as fractions: the series of sine and cosine in their formulas."""
+    sine = [Fraction((-1) ** (i // 2) * (i % 2), factorial(i)) for i in range(terms)]
+    cosine = [Fraction((-1) ** (i // 2) * (1 - i % 2), factorial(i)) for i in range(terms)]
+
+    def times(a, b):
+        return [sum(a[j] * b[i - j] for j in range(i + 1)) for i in range(terms)]
+
+    def power(k, a):
+        return [Fraction(0)] * k + a[: terms - k]
+
+    one = [Fraction(i == 0) for i in range(terms)]
+    alpha = [4 * (s - c) for s, c in zip(sine, power(1, cosine), strict=True)]
+    around = [o + c for o, c in zip(one, times(cosine, cosine), strict=True)]
+    both = times(sine, cosine)
+    beta = [2 * (a - 2 * b) for a, b in zip(power(1, around), both, strict=True)]
+    square = times(sine, sine)
+    thirds = zip(power(2, one), power(1, both), square, strict=True)
+    gamma = [o + b - 2 * s for o, b, s in thirds]
+    factors = [alpha, beta, gamma]
+    # All three are divided by the cube of theta, and so vanish that fast.
+    assert not any(any(f[:3]) for f in factors)
+    return [f[3:] for f in factors]
+
+
+TAYLOR = taylor_coefficients()
+
+
+def test_series():
+    """Each coefficient: those of small terms hardly show in the sum. Check: tiao S14.6."""
+    alpha, beta, gamma = TAYLOR
+    for found, series in (
+        (_filon._ALPHA, alpha[::2]),
+        (_filon._BETA, beta[::2]),
+        (_filon._GAMMA, gamma[3::2]),
+    ):
+        np.testing.assert_allclose(found, [float(c) for c in series[: len(found)]], rtol=1e-15)
+
+
 def test_factors():
     """Both forms where they meet, and each of them on its side. Check: tiao S14.6."""
     below, above = np.nextafter(0.3, 0.0), 0.3
@@ -54,6 +97,10 @@ def test_factors():
     gamma = 2 * t**3 / 45 - 2 * t**5 / 315 + 2 * t**7 / 4725 - 8 * t**9 / 467775
     found = np.array(filon_factors(jnp.asarray(t)))
     np.testing.assert_allclose(found, [alpha, beta, gamma], rtol=1e-11)
+    # The series with their last terms.
+    t = np.linspace(0.25, below, 8)
+    exact = [[float(sum(c * Fraction(x) ** i for i, c in enumerate(f))) for x in t] for f in TAYLOR]
+    np.testing.assert_allclose(filon_factors(jnp.asarray(t)), exact, rtol=2e-15)
     # Why there are series: what the direct form of alpha makes of a small theta.
     small = 1e-5
     direct = 4 * (np.sin(small) - small * np.cos(small)) / small**3

@@ -91,20 +91,30 @@ class TestMatheron:
         assert np.abs(np.cov(given.T) - want_cov).max() < 0.02
 
     def test_not_centered_and_singular(self):
-        """Check: wilson S7.3. A repeated observation is a singular direction."""
+        """Check: wilson S7.3. A repeated observation is a singular direction; 4 standard errors."""
         rng = np.random.default_rng(3)
         cov = np.array([[1.0, 0.6, 0.6], [0.6, 1.0, 1.0], [0.6, 1.0, 1.0]])
         mean = np.array([2.0, -1.0, -1.0])
         b = mean[1] + rng.standard_normal(200_000)
         a = mean[0] + 0.6 * (b - mean[1]) + 0.8 * rng.standard_normal(b.size)
         beta = np.array([0.5, 0.5])
-        given = matheron(a[:, None], np.stack([b, b], 1), cov[:1, 1:], cov[1:, 1:], beta)
-        assert abs(np.mean(given) - (2.0 + 0.6 * 1.5)) < 4 * 0.8 / np.sqrt(b.size)
+        bs = np.stack([b, b], 1)
+        given = np.asarray(matheron(a[:, None], bs, cov[:1, 1:], cov[1:, 1:], beta))[:, 0]
+        assert abs(given.mean() - (2.0 + 0.6 * 1.5)) < 4 * 0.8 / np.sqrt(b.size)
+        assert abs(given.var() - 0.8**2) < 4 * 0.8**2 * np.sqrt(2 / b.size)
+        # What is left of a draw knows nothing of the b that it came with.
+        assert abs(np.corrcoef(given, b)[0, 1]) < 4 / np.sqrt(b.size)
 
     def test_residual_is_independent(self):
-        """Check: wilson S7.5."""
-        kab, kbb = KS, K + NOISE * np.eye(12)
-        assert np.abs(kab - kab @ np.linalg.solve(kbb, kbb)).max() < 1e-12
+        """Check: wilson S7.5. Draws moved to b = 0, by pushing the covariance through."""
+        kbb = K + NOISE * np.eye(12)
+        joint = np.block([[KSS, KS], [KS.T, kbb]])
+        units = np.eye(21)
+        residual = np.asarray(matheron(units[:, :9], units[:, 9:], KS, kbb, np.zeros(12))).T
+        assert np.abs((residual @ joint)[:, 9:]).max() < 1e-12
+        # Moved the other way, and not moved at all.
+        for wrong in (2.0 * units[:9] - residual, units[:9]):
+            assert np.abs((wrong @ joint)[:, 9:]).max() > 0.1
 
 
 class TestExact:

@@ -26,11 +26,12 @@ from leadline.boundary import InvalidData
 from leadline.kernels import Kernel
 from leadline.paths._features._quadrature import lengthscales
 
-# Below this theta the three factors are series in theta^2: their direct forms cancel.
+# Below this theta the three factors are series in theta^2: their direct forms cancel. Further terms
+# are less than a rounding error.
 _SERIES_BELOW = 0.3
-_ALPHA = [(-1) ** (k + 1) * 8 * k / factorial(2 * k + 1) for k in range(1, 9)]
-_BETA = [(-1) ** k * 4**k * (2 * k - 3) / factorial(2 * k + 1) for k in range(1, 9)]
-_GAMMA = [(-1) ** k * 4 ** (k - 1) * (4 - 2 * k) / factorial(2 * k) for k in range(3, 11)]
+_ALPHA = [(-1) ** (k + 1) * 8 * k / factorial(2 * k + 1) for k in range(1, 7)]
+_BETA = [(-1) ** k * 4**k * (2 * k - 3) / factorial(2 * k + 1) for k in range(1, 8)]
+_GAMMA = [(-1) ** k * 4 ** (k - 1) * (4 - 2 * k) / factorial(2 * k) for k in range(3, 10)]
 
 
 def filon_integral(

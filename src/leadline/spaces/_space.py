@@ -19,6 +19,7 @@ from jaxtyping import Bool, Float
 from leadline.boundary import InvalidData, as_bounds, as_rows
 from leadline.numerics import shifted_sobol
 from leadline.spaces._conditions import find_conditions
+from leadline.spaces._constraint import is_allowed
 from leadline.spaces._description import describe_parameter, qualified_name, read_parameter
 from leadline.spaces._finite import count_points, every_state
 from leadline.spaces._neighbors import neighboring_states
@@ -41,7 +42,7 @@ class Space:
 
     `Space(rate=Real(1e-5, 1e-1, log=True), act=Choice("relu", "tanh"))`, or a dictionary of the
     same: points are dictionaries. `Space([(0.0, 1.0)] * 6)`: points are arrays (6,). `constraint`
-    is a function of a point that says whether it is allowed, and is cheap to call.
+    is a function of a point that returns whether it is allowed, a bool, and is cheap to call.
 
     Models see points as rows of the unit cube: one column for a number or an ordered value, and one
     for each option of a choice. A parameter that does not exist in a point has neutral columns.
@@ -196,7 +197,7 @@ class Space:
         """Whether the points nearest to rows satisfy the constraint."""
         if self.constraint is None:
             return np.ones(len(self._as_rows(rows)), bool)
-        return np.array([self._is_allowed(point) for point in self.decode(rows)], bool)
+        return np.array([is_allowed(self.constraint, point) for point in self.decode(rows)], bool)
 
     def active(self, rows: Any) -> Bool[np.ndarray, "n columns"]:
         """The columns that belong to parameters that exist, in each row."""
@@ -290,14 +291,6 @@ class Space:
 
     def _as_rows(self, rows):
         return as_rows(rows, "rows", columns=self.columns, minimum=0)
-
-    def _is_allowed(self, point):
-        assert self.constraint is not None
-        try:
-            return bool(self.constraint(point))
-        except Exception as error:
-            error.add_note(f"The constraint was asked about {point!r}.")
-            raise
 
     def _states(self, rows):
         rows = self._as_rows(rows)

@@ -97,7 +97,7 @@ NO_ANSWERS = {
 
 @pytest.mark.parametrize("shown", NO_ANSWERS)
 def test_a_constraint_must_answer_yes_or_no(shown):
-    """A number that is at most 0 where a point is allowed would say the opposite of what it means."""
+    """A number that is at most 0 where points are allowed would say the opposite of that."""
     space = Space([(0, 1), (0, 1)], constraint=lambda x: NO_ANSWERS[shown])
     wanted = rf"must return True where .* at array\(\[0., 0.\]\) it returned {shown}\.$"
     with pytest.raises(InvalidData, match=wanted):

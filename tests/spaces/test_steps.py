@@ -60,11 +60,11 @@ def test_values_between_two_steps_are_refused_where_points_are():
         InvalidData, match=r"'heat' of points\[0\] .* steps of 0.5; the nearest are "
     ):
         OVEN.encode([point | {"heat": 79.95}])
-    with pytest.raises(InvalidData, match="the nearest are 79.5 and 80.0, got 79.95"):
+    with pytest.raises(InvalidData, match=r"the nearest are 79.5 and 80.0, got 79.95"):
         OVEN.encode([point | {"heat": 79.95}])
-    with pytest.raises(InvalidData, match="must be a number from 20.0 to 90.0, got 90.5"):
+    with pytest.raises(InvalidData, match=r"must be a number from 20.0 to 90.0, got 90.5"):
         OVEN.encode([point | {"heat": 90.5}])
-    with pytest.raises(InvalidData, match="must be a number from 20.0 to 90.0, got nan"):
+    with pytest.raises(InvalidData, match=r"must be a number from 20.0 to 90.0, got nan"):
         OVEN.encode([point | {"heat": float("nan")}])
 
 

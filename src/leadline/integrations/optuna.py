@@ -24,12 +24,7 @@ from typing import Any
 import numpy as np
 
 try:
-    from optuna.distributions import (
-        BaseDistribution,
-        CategoricalDistribution,
-        FloatDistribution,
-        IntDistribution,
-    )
+    from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
     from optuna.samplers import BaseSampler, RandomSampler
     from optuna.samplers._base import _CONSTRAINTS_KEY, _process_constraints_after_trial
     from optuna.search_space import intersection_search_space
@@ -220,4 +215,3 @@ def _as_parameter(distribution: Any) -> Parameter:
 def _from_optuna(distribution: Any, value: float | int) -> float | int:
     """A value of a parameter from Optuna's internal form."""
     return int(value) if isinstance(distribution, CategoricalDistribution) else value
-

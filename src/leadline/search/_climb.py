@@ -2,8 +2,8 @@
 
 From the best of the first sets that are not near one another local searches move the real
 parameters of all rows, all at once in one program. Numbers with steps, ordinals and choices are
-searched in their own terms: the rows that differ in one of them are compared, for each row of a set in turn,
-and the search moves where that helps.
+searched in their own terms: the rows that differ in one of them are compared, for each row of a set
+in turn, and the search moves where that helps.
 
 Notation: sets `(m, q, d)` of `q` rows each, `r` searches; larger is better.
 """

@@ -208,8 +208,8 @@ class Space:
     def count(self) -> int | float:
         """The number of distinct points, whatever the constraint says.
 
-        It is infinite if there is a real number without steps, and also if more than a hundred thousand
-        combinations of conditions would have to be told apart to count.
+        It is infinite if there is a real number without steps, and also if more than a hundred
+        thousand combinations of conditions would have to be told apart to count.
         """
         return count_points(self._parameters, self._conditions)
 
@@ -224,7 +224,8 @@ class Space:
         """Allowed rows that differ from the point nearest to `row (columns,)` in one parameter.
 
         Integers, ordered values and real numbers with steps move by 1, 2, 4, ... of them up and
-        down, choices to any other option; other real numbers stay. A parameter that a move brings into existence starts at its middle.
+        down, choices to any other option; other real numbers stay. A parameter that a move brings
+        into existence starts at its middle.
         """
         state = self._states(np.asarray(row)[None])[:, 0]
         rows = self._rows(neighboring_states(self._parameters, self._conditions, state))

@@ -26,9 +26,10 @@ import numpy as np
 try:
     from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
     from optuna.samplers import BaseSampler, RandomSampler
-    from optuna.samplers._base import _CONSTRAINTS_KEY, _process_constraints_after_trial
+    from optuna.samplers._base import _process_constraints_after_trial
     from optuna.search_space import intersection_search_space
     from optuna.study import Study, StudyDirection
+    from optuna.study._constrained_optimization import _CONSTRAINTS_KEY
     from optuna.trial import FrozenTrial, TrialState
 except ImportError as error:
     raise ImportError(
@@ -54,8 +55,7 @@ class LeadlineSampler(BaseSampler):
 
     Trials that failed or were pruned count as failures, and running ones as calls that have not
     returned. Constraints are those of Optuna: `trial.set_constraint` in the objective, or the
-    argument `constraints_func`. All trials that complete have the same ones; what one of them
-    returned counts only together with all of its constraint values.
+    argument `constraints_func`. A trial that completed without one of them is left out.
 
     Args:
         method: "gp", "random", or an object of `ll.methods`; constraints need one that takes them.
@@ -155,7 +155,7 @@ def _constraints(trial: FrozenTrial) -> Mapping[str, float]:
     """The constraint values of a trial that has completed, by their names."""
     if trial.state != TrialState.COMPLETE:
         return {}
-    if hasattr(trial, "constraints"):  # since Optuna 5, which also has those of one call each
+    if hasattr(trial, "constraints"):  # since Optuna 5, where an objective sets them one by one
         return trial.constraints
     values = trial.system_attrs.get(_CONSTRAINTS_KEY) or ()
     return {str(k): value for k, value in enumerate(values)}

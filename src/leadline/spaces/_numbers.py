@@ -169,17 +169,19 @@ class Real(_Range):
 
     def state(self, value, name="value"):
         number = value if type(value) is float else as_number(value, name)
-        found = number if self._grid is None else self._grid.find(number)
-        if not self.low <= (number if found is None else found) <= self.high:
+        grid = self._grid
+        found = None if grid is None else grid.find(number)
+        if found is not None:
+            return found
+        wanted = f"{name} must be a number from {self.low} to {self.high}"
+        if not self.low <= number <= self.high:
+            raise InvalidData(f"{wanted}, got {value!r}.")
+        if grid is not None:
             raise InvalidData(
-                f"{name} must be a number from {self.low} to {self.high}, got {value!r}."
+                f"{wanted} at steps of {grid.step}; the nearest are {grid.around(number)}, "
+                f"got {value!r}."
             )
-        if found is None:
-            raise InvalidData(
-                f"{name} must be a number from {self.low} to {self.high} at steps of "
-                f"{self._grid.step}; the nearest are {self._grid.around(number)}, got {value!r}."
-            )
-        return float(found)
+        return float(number)
 
     def state_anywhere(self, value, name="value"):
         number = super().state_anywhere(value, name)

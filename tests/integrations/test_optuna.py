@@ -229,7 +229,6 @@ def left_half(trial):
 def constrained(trial):
     value = quadratic(trial)
     trial.set_constraint("left", left_half(trial))
-    trial.set_constraint("high", -trial.params["y"] - 3.0)
     return value
 
 
@@ -238,16 +237,15 @@ def test_constraints_of_optuna_are_kept():
     studies = {}
     for name, objective in (("kept", constrained), ("ignored", quadratic)):
         studies[name] = optuna.create_study(sampler=LeadlineSampler(seed=0))
-        studies[name].optimize(objective, n_trials=18)
+        studies[name].optimize(objective, n_trials=12)
     best = studies["kept"].best_trial
     assert left_half(best) <= 0.0
+    late = {name: study.trials[7:] for name, study in studies.items()}
+    allowed = {name: sum(left_half(t) <= 0.0 for t in trials) for name, trials in late.items()}
     assert best.value < 4.5
     assert studies["ignored"].best_value < 0.5
-    late = {name: study.trials[10:] for name, study in studies.items()}
-    allowed = {name: sum(left_half(t) <= 0.0 for t in trials) for name, trials in late.items()}
     assert allowed["kept"] >= 4
-    assert allowed["ignored"] <= 2
-    assert studies["ignored"].best_trial.constraints == {}
+    assert allowed["ignored"] <= 1
 
 
 def test_a_function_of_constraints_says_the_same():

@@ -37,7 +37,7 @@ def test_every_method_asks_for_what_can_be_set(method):
         question.tell({"heat": heat, "share": share}, loss({"heat": heat, "share": share}))
     assert best.outside
     assert best.x["heat"] == 79.95
-    for size in (1, 3, 2):
+    for size in (1, 2):
         for trial in question.ask(size):
             OVEN.encode([trial.x])
             assert (trial.x["heat"] * 2) % 1 == 0
@@ -78,15 +78,6 @@ def test_steps_are_used_up():
     with pytest.raises(ll.questions.Exhausted):
         question.ask()
     assert unseen(space, space.every(), question.key()) is None
-
-
-def test_the_best_value_that_can_be_set_is_found():
-    """As of whole numbers: 281 values of one parameter, of which the design has five."""
-    question = ll.Minimize({"heat": ll.Real(20, 90, step=0.25)}, method="gp", seed=0)
-    for _ in range(12):
-        (trial,) = question.ask()
-        question.tell(trial, abs(trial.x["heat"] - 63.3) ** 1.5)
-    assert question.answer().x == {"heat": 63.25}
 
 
 def test_an_answer_of_data_from_outside_alone():

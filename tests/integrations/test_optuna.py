@@ -265,6 +265,14 @@ def test_a_function_of_constraints_says_the_same():
     assert max(both(min(trials, key=lambda t: t.value))) > 0.0
 
 
+@pytest.mark.parametrize("returned", [0.5, None, ["no"], [float("nan")]])
+def test_what_is_no_list_of_constraint_values(returned):
+    sampler = LeadlineSampler("random", 0, constraints_func=lambda trial: returned)
+    study = optuna.create_study(sampler=sampler)
+    with pytest.raises(ll.InvalidData, match="constraints_func must return a list of numbers"):
+        study.optimize(quadratic, n_trials=1)
+
+
 def test_trials_without_all_constraints_are_left_out():
     sampler = LeadlineSampler("random", seed=0)
     study = optuna.create_study(sampler=sampler)

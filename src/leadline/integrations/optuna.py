@@ -26,17 +26,15 @@ import numpy as np
 try:
     from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
     from optuna.samplers import BaseSampler, RandomSampler
-    from optuna.samplers._base import _process_constraints_after_trial
     from optuna.search_space import intersection_search_space
     from optuna.study import Study, StudyDirection
-    from optuna.study._constrained_optimization import _CONSTRAINTS_KEY
     from optuna.trial import FrozenTrial, TrialState
 except ImportError as error:
     raise ImportError(
         "leadline.integrations.optuna needs Optuna: pip install 'leadline[optuna]'."
     ) from error
 
-from leadline.boundary import InvalidData
+from leadline.boundary import InvalidData, shorten
 from leadline.questions import Asked, Exhausted, Failed, Maximize, Minimize, Question, Told
 from leadline.spaces import Choice, Integer, Parameter, Real, Space
 
@@ -45,6 +43,9 @@ __all__ = ["LeadlineSampler"]
 # What a running trial was proposed, for others to see before its objective has asked for it. The
 # databases of Optuna hold texts of up to 2046 letters.
 _PROPOSED, _LETTERS = "leadline:proposed", 2000
+
+# Where Optuna keeps what a function of constraints returned.
+_CONSTRAINTS = "constraints"
 
 # One proposal after the other, so that threads see what the others were proposed.
 _PROPOSING = threading.Lock()
@@ -125,8 +126,10 @@ class LeadlineSampler(BaseSampler):
         values: Sequence[float] | None,
     ) -> None:
         """Keep the constraint values of a trial where Optuna looks for them."""
-        if self._constraints_func is not None:
-            _process_constraints_after_trial(self._constraints_func, study, trial, state)
+        if self._constraints_func is None or state not in (TrialState.COMPLETE, TrialState.PRUNED):
+            return
+        found = _as_numbers(self._constraints_func(trial))
+        study._storage.set_trial_system_attr(trial._trial_id, _CONSTRAINTS, found)
 
     def _fold(
         self, study: Study, trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]
@@ -151,13 +154,27 @@ class LeadlineSampler(BaseSampler):
         return question
 
 
+def _as_numbers(values: Any) -> list[float]:
+    """What a function of constraints returned."""
+    try:
+        found = [float(value) for value in values]
+    except (TypeError, ValueError):
+        found = [math.nan]
+    if any(map(math.isnan, found)):
+        raise InvalidData(
+            f"constraints_func must return a list of numbers, at most 0 where a trial is allowed, "
+            f"got {shorten(values)}."
+        )
+    return found
+
+
 def _constraints(trial: FrozenTrial) -> Mapping[str, float]:
     """The constraint values of a trial that has completed, by their names."""
     if trial.state != TrialState.COMPLETE:
         return {}
     if hasattr(trial, "constraints"):  # since Optuna 5, where an objective sets them one by one
         return trial.constraints
-    values = trial.system_attrs.get(_CONSTRAINTS_KEY) or ()
+    values = trial.system_attrs.get(_CONSTRAINTS) or ()
     return {str(k): value for k, value in enumerate(values)}
 
 

@@ -209,6 +209,7 @@ def test_divergence_is_an_error():
         (lambda: CycleGAN(loss="D"), "loss must be one of 'A', 'B', 'C', 'least_squares'"),
         (lambda: CycleGAN(rho=3), "rho must be one of 1, 2"),
         (lambda: CycleGAN(cycle_weight=0.0), "cycle_weight must be positive"),
+        (lambda: SJMVI().fit(X, PRIOR, seed=-1), "seed must be a whole number, from 0 to 2"),
         (lambda: SJMVI(posterior_scale=-1.0).fit(X, PRIOR), "a scale must be positive"),
     ],
 )

@@ -10,7 +10,7 @@ from optuna.distributions import CategoricalDistribution, FloatDistribution, Int
 from optuna.trial import TrialState, create_trial
 
 import leadline as ll
-from leadline.integrations.optuna import LeadlineSampler, _as_parameter, _from_optuna, _to_optuna
+from leadline.integrations.optuna import LeadlineSampler, _as_parameter, _from_optuna
 from leadline.spaces import Choice, Integer, Real
 
 optuna.logging.set_verbosity(optuna.logging.ERROR)
@@ -91,10 +91,11 @@ class Strange:
 NUMBERS = [
     (FloatDistribution(-2.0, 3.0), Real(-2.0, 3.0), [-2.0, 0.123, 3.0]),
     (FloatDistribution(1e-4, 1.0, log=True), Real(1e-4, 1.0, log=True), [1e-4, 0.3]),
-    (FloatDistribution(0.1, 1.0, step=0.3), Integer(0, 3), [0.1, 0.4, 0.7, 1.0]),
-    (FloatDistribution(0.0, 5.0, step=1.0), Integer(0, 5), [0.0, 5.0]),
-    (IntDistribution(-3, 9), Integer(0, 12), [-3, 0, 9]),
-    (IntDistribution(-3, 9, step=4), Integer(0, 3), [-3, 1, 9]),
+    (FloatDistribution(0.1, 1.0, step=0.3), Real(0.1, 1.0, step=0.3), [0.1, 0.4, 0.7, 1.0]),
+    (FloatDistribution(0.0, 0.9, step=0.3), Real(0.0, 0.9, step=0.3), [0.0, 0.3, 0.9]),
+    (IntDistribution(-3, 9), Real(-3, 9, step=1), [-3, 0, 9]),
+    (IntDistribution(-3, 9, step=4), Real(-3, 9, step=4), [-3, 1, 9]),
+    (IntDistribution(2**50, 2**50 + 8), Real(2**50, 2**50 + 8, step=1), [2**50 + 1, 2**50 + 8]),
     (IntDistribution(1, 99, log=True), Integer(1, 99, log=True), [1, 7, 99]),
     (CategoricalDistribution(["a", None, True, 1.5]), Choice(0, 1, 2, 3), ["a", None, True, 1.5]),
 ]
@@ -105,9 +106,9 @@ def test_distributions_there_and_back(distribution, parameter, values):
     assert _as_parameter(distribution) == parameter
     for value in values:
         ours = _from_optuna(distribution, distribution.to_internal_repr(value))
-        parameter.state(ours)
-        back = distribution.to_external_repr(_to_optuna(distribution, ours))
-        assert back == pytest.approx(value) if isinstance(value, float) else back is value
+        (decoded,) = parameter.decode(np.array([parameter.state(ours)]))
+        back = distribution.to_external_repr(decoded)
+        assert back == value
         assert type(back) is type(value)
 
 
@@ -115,7 +116,6 @@ def test_choices_may_be_any_objects():
     with pytest.warns(UserWarning, match="should be a tuple of None, bool"):
         distribution = CategoricalDistribution([Strange(), Strange(), float("nan")])
     assert _as_parameter(distribution) == Choice(0, 1, 2)
-    assert _to_optuna(distribution, 1) == 1
 
 
 def asked_question(study, sampler):
@@ -221,6 +221,83 @@ def test_parameters_that_come_and_go_are_random():
     assert set(sampler.infer_relative_search_space(study, study.trials[-1])) == {"kind", "x"}
 
 
+def left_half(trial):
+    """At most 0 where x is at most -1; the lowest value there is 4, and 0 elsewhere."""
+    return trial.params["x"] + 1.0
+
+
+def constrained(trial):
+    value = quadratic(trial)
+    trial.set_constraint("left", left_half(trial))
+    return value
+
+
+def test_constraints_of_optuna_are_kept():
+    """As the objective sets them; who ignores them asks around the lowest value of all."""
+    studies = {}
+    for name, objective in (("kept", constrained), ("ignored", quadratic)):
+        studies[name] = optuna.create_study(sampler=LeadlineSampler(seed=0))
+        studies[name].optimize(objective, n_trials=12)
+    best = studies["kept"].best_trial
+    assert left_half(best) <= 0.0
+    late = {name: study.trials[7:] for name, study in studies.items()}
+    allowed = {name: sum(left_half(t) <= 0.0 for t in trials) for name, trials in late.items()}
+    assert best.value < 4.5
+    assert studies["ignored"].best_value < 0.5
+    assert allowed["kept"] >= 4
+    assert allowed["ignored"] <= 1
+
+
+def test_a_function_of_constraints_says_the_same():
+    """As Optuna's own samplers take it: values are stored where Optuna looks for them."""
+
+    def both(trial):
+        return [left_half(trial), -trial.params["y"] - 3.0]
+
+    study = optuna.create_study(sampler=LeadlineSampler("random", 0, constraints_func=both))
+    study.optimize(quadratic, n_trials=6)
+    trials = study.trials
+    assert [list(t.constraints.values()) for t in trials] == [both(t) for t in trials]
+    told = asked_question(study, study.sampler).trials
+    assert [t.constraints for t in told] == [tuple(both(t)) for t in trials]
+    allowed = [t for t in trials if max(both(t)) <= 0.0]
+    assert study.best_trial.value == min(t.value for t in allowed)
+    assert max(both(min(trials, key=lambda t: t.value))) > 0.0
+
+
+@pytest.mark.parametrize("returned", [0.5, None, ["no"], [float("nan")]])
+def test_what_is_no_list_of_constraint_values(returned):
+    sampler = LeadlineSampler("random", 0, constraints_func=lambda trial: returned)
+    study = optuna.create_study(sampler=sampler)
+    with pytest.raises(ll.InvalidData, match="constraints_func must return a list of numbers"):
+        study.optimize(quadratic, n_trials=1)
+
+
+def test_trials_without_all_constraints_are_left_out():
+    sampler = LeadlineSampler("random", seed=0)
+    study = optuna.create_study(sampler=sampler)
+    line = {"x": FloatDistribution(0.0, 1.0)}
+    for k, constraints in enumerate(
+        [{"a": 1.0, "b": -1.0}, {"b": 2.0, "a": -2.0}, {"a": 1.0}, {}, {"a": float("inf"), "b": 0}]
+    ):
+        made = dict(params={"x": k / 10}, distributions=line, constraints=constraints)
+        study.add_trial(create_trial(value=float(k), **made))
+    study.add_trial(create_trial(state=TrialState.FAIL, params={"x": 0.9}, distributions=line))
+    trials = asked_question(study, sampler).trials
+    assert [t.x["x"] for t in trials] == [0.0, 0.1, 0.4, 0.9]
+    assert [t.constraints for t in trials] == [(1.0, -1.0), (-2.0, 2.0), (), ()]
+    assert [t.failed for t in trials] == [False, False, True, True]
+
+
+def test_constraints_need_a_method_that_takes_them():
+    wanted = r"constraints need a method that takes them \('gp', 'random'\), and 'tpe' does not"
+    with pytest.raises(ll.InvalidData, match=wanted):
+        LeadlineSampler("tpe", constraints_func=lambda trial: [0.0])
+    study = optuna.create_study(sampler=LeadlineSampler("tpe", seed=0))
+    with pytest.raises(ll.InvalidData, match=wanted):
+        study.optimize(constrained, n_trials=3)
+
+
 def test_several_objectives_are_refused():
     study = optuna.create_study(directions=["minimize"] * 2, sampler=LeadlineSampler())
     with pytest.raises(ll.InvalidData, match="one objective, this one has 2"):
@@ -230,8 +307,9 @@ def test_several_objectives_are_refused():
 def test_settings():
     with pytest.raises(ll.InvalidData, match="Did you mean 'random'"):
         LeadlineSampler("randon")
-    with pytest.raises(ll.InvalidData, match="seed must be"):
-        LeadlineSampler(seed=-1)
+    for seed in (-1, 1.0, 2**70, "1", True):
+        with pytest.raises(ll.InvalidData, match="seed must be a whole number"):
+            LeadlineSampler(seed=seed)
     assert LeadlineSampler()._seed != LeadlineSampler()._seed
     sampler = pickle.loads(pickle.dumps(LeadlineSampler(ll.methods.GP(initial=3), seed=5)))
     assert (sampler._method, sampler._seed) == (ll.methods.GP(initial=3), 5)

@@ -93,6 +93,14 @@ def test_there_is_at_least_one_start(restarts):
         GP.fit(X, Y, restarts=restarts)
 
 
+@pytest.mark.parametrize("seed", [-1, 2**63, 2**70])
+def test_seeds_that_are_no_seeds(seed):
+    for model in (GP, ll.MultiGP(GP.kernel, outputs=1)):
+        y = Y if model is GP else Y[:, None]
+        with pytest.raises(ll.InvalidData, match=f"seed must be a whole number, .* got {seed}"):
+            model.fit(X, y, seed=seed)
+
+
 def test_models_that_do_not_exist():
     kernel = k.Matern52()
     for noise in (-1e-3, np.nan, np.inf, ll.fixed(-1.0)):

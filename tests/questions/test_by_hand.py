@@ -317,7 +317,7 @@ def test_points_outside_of_the_bounds_are_data():
     for x in ([1.5, 1.0], [-0.5, 1.0], [0.5, 7.0], [0.5, 1.0], [0.9, -2.0]):
         q.tell(x, x[0] + abs(x[1] - 1.0))
     assert [t.outside for t in q.trials] == [True, True, True, False, False]
-    assert "outside of the bounds" in q.remark(q.trials[0])
+    assert "outside of the space" in q.remark(q.trials[0])
     (trial,) = q.ask()
     assert 0.0 <= trial.x[0] <= 1.0
     assert -5.0 <= trial.x[1] <= 5.0

@@ -117,10 +117,14 @@ def test_a_point_that_changes_later_does_not_change_its_trial():
     np.testing.assert_array_equal(question.trials[0].x, [0.5, 0.0])
 
 
-@pytest.mark.parametrize("seed", [-1, 1.5, "0", True])
+@pytest.mark.parametrize("seed", [-1, 1.0, 1.5, "0", True, 2**63, 2**70])
 def test_a_seed_is_a_whole_number(seed):
     with pytest.raises(ll.InvalidData, match="seed must be a whole number"):
         ll.Minimize(BOX, seed=seed)
+    # The types of verbs are checked in tests, and then what is no number does not get in.
+    if isinstance(seed, int):
+        with pytest.raises(ll.InvalidData, match="seed must be a whole number"):
+            ll.minimize(lambda x: 0.0, BOX, budget=2, seed=seed)
 
 
 def test_settings_are_json_and_tell_questions_apart():

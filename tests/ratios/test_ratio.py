@@ -146,6 +146,7 @@ def test_empty_query_and_repr():
         ([[np.nan]], [[1.0]], {}, "x_numerator must be finite"),
         ([[1.0]], [[np.inf]], {}, "x_denominator must be finite"),
         ([[1.0]], [[2.0]], {"classifier": "forrest"}, "Did you mean 'forest'"),
+        ([[1.0]], [[2.0]], {"seed": 2**70}, "seed must be a whole number, from 0 to 2"),
         ([[1.0]], [[2.0]], {"weight_numerator": [-1.0]}, "weight_numerator must not be negative"),
         ([[1.0]], [[2.0]], {"weight_denominator": [0.0]}, "positive for at least one row"),
         ([[1.0]], [[2.0]], {"weight_denominator": [1.0, 1.0]}, "2 values, but there are 1"),

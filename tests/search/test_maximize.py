@@ -71,9 +71,10 @@ def test_the_constraint_holds_at_the_answer_and_costs_little():
     assert found.value > 0.95 * best
 
 
-def test_a_mixed_space_is_searched_in_its_own_terms():
+@pytest.mark.parametrize("n", [Integer(1, 40), Real(0.5, 20, step=0.5)])
+def test_a_mixed_space_is_searched_in_its_own_terms(n):
     """No rounding after the fact: the answer is a point of the space and a maximum in it."""
-    space = Space(a=Real(0, 1), n=Integer(1, 40), kind=Choice(*"abcdefgh"))
+    space = Space(a=Real(0, 1), n=n, kind=Choice(*"abcdefgh"))
 
     class Bumpy(Acquisition):
         scores: Any

@@ -26,6 +26,20 @@ def reals(draw):
 
 
 @st.composite
+def stepped(draw, widest=10**5, linear=False):
+    """Real numbers with steps, as many as `widest` at most."""
+    count = draw(st.integers(1, widest))
+    if not linear and draw(st.booleans()):
+        log, unit = draw(st.booleans()), 10 ** draw(st.integers(0, 4))
+        low = draw(st.integers(1 if log else -1000, 1000))
+        ends = {"low": low / unit, "high": (low + count) / unit}
+        return {"type": "real", **ends, "log": log, "decimals": len(str(unit)) - 1}
+    step = draw(st.sampled_from([0.5, 0.1, 0.125, 1 / 3, 7.0]))
+    low = draw(st.sampled_from([-100.0, -0.3, 0.0, 0.1, 79.5]))
+    return {"type": "real", "low": low, "high": low + count * step, "step": step}
+
+
+@st.composite
 def integers(draw, widest=10**6, linear=False):
     log = not linear and draw(st.booleans())
     low = draw(st.integers(1 if log else -1000, 1000))
@@ -49,16 +63,22 @@ def choices(draw):
 def spaces(draw, finite=False):
     """Two to six parameters in shuffled order, of which some depend on others."""
     kinds = [integers(4 if finite else 10**6), ordinals(), choices()]
+    kinds += [stepped(4 if finite else 10**5)]
     kinds += [] if finite else [reals()]
     tables = {}
     for k in range(draw(st.integers(2, 6))):
         table = draw(st.one_of(kinds))
-        parents = [name for name, other in tables.items() if other["type"] != "real"]
+        parents = [name for name, other in tables.items() if has_separate_values(other)]
         if parents and draw(st.booleans()):
             name = draw(st.sampled_from(parents))
             table["when"] = {name: draw(st.sampled_from(some_values(tables[name])))}
         tables[f"p{k}"] = table
     return {name: tables[name] for name in draw(st.permutations(list(tables)))}
+
+
+def has_separate_values(table):
+    """Whether another parameter may have a condition on it."""
+    return table["type"] != "real" or "step" in table or "decimals" in table
 
 
 def some_values(table):

@@ -68,7 +68,9 @@ def test_count_and_every_against_brute_force(table):
     """All combinations of values, cut down to what exists, without repetitions."""
     space = Space.from_table(table)
     values = [
-        range(p.low, p.high + 1) if isinstance(p, Integer) else p.decode(np.arange(float(p.size)))
+        range(p.low, p.high + 1)
+        if isinstance(p, Integer)
+        else p.decode(p.nth(np.arange(float(p.size))))
         for p in space.parameters.values()
     ]
     seen = set()
@@ -130,7 +132,7 @@ BAD = {
     r"The condition of 'b' must be one of 'alpha', 'b', got 'alpa'. Did you mean 'alpha'\?": (
         lambda: Space(alpha=Choice(1, 2), b=Real(0, 1).when(alpa=1))
     ),
-    r"condition on 'a', which must be a Choice, an Ordinal or an Integer, got Real\(0.0, 1.0\)": (
+    r"on 'a', which must be .*, an Integer or a Real with steps, got Real\(0.0, 1.0\)": (
         lambda: Space(a=Real(0, 1), b=Real(0, 1).when(a=1))
     ),
     r"The condition of 'b' on 'a' must be one of 'sgd', 'adam', got 'sdg'. Did you mean 'sgd'\?": (

@@ -1,5 +1,6 @@
 """Constraints: which rows are allowed, and random rows that are."""
 
+import jax.numpy as jnp
 import numpy as np
 import pytest
 
@@ -80,11 +81,33 @@ def test_an_error_in_the_constraint_says_where():
     assert caught.value.__notes__ == ["The constraint was asked about {'a': 0}."]
 
 
-def test_a_constraint_must_answer_yes_or_no():
-    space = Space([(0, 1), (0, 1)], constraint=lambda x: x > 0.5)
-    with pytest.raises(ValueError, match="truth value") as caught:
+NO_ANSWERS = {
+    "nan": np.nan,
+    "None": None,
+    "'no'": "no",
+    "-0.3": -0.3,
+    "2": 2,
+    r"array\(\[False, False\]\)": np.zeros(2, bool),
+    r"array\(0.5\)": np.asarray(0.5),
+    r"\[\]": [],
+    r"\[\[1\], \[2, 3\]\]": [[1], [2, 3]],
+    "{}": {},
+}
+
+
+@pytest.mark.parametrize("shown", NO_ANSWERS)
+def test_a_constraint_must_answer_yes_or_no(shown):
+    """A number that is at most 0 where points are allowed would say the opposite of that."""
+    space = Space([(0, 1), (0, 1)], constraint=lambda x: NO_ANSWERS[shown])
+    wanted = rf"must return True where .* at array\(\[0., 0.\]\) it returned {shown}\.$"
+    with pytest.raises(InvalidData, match=wanted):
         space.allowed(np.zeros((1, 2)))
-    assert "asked about array([0., 0.])" in caught.value.__notes__[0]
+
+
+@pytest.mark.parametrize("yes", [True, np.True_, np.array([True]), jnp.asarray(True), 1])
+def test_bools_of_every_kind_are_answers(yes):
+    space = Space([(0, 1)], constraint=lambda x: yes if x[0] > 0.5 else yes * 0)
+    assert space.allowed([[0.2], [0.7]]).tolist() == [False, True]
 
 
 def test_a_constraint_must_be_a_function():

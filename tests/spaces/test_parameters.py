@@ -4,19 +4,26 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.spaces.random_spaces import choices, integers, ordinals, parameter_of, reals
+from tests.spaces.random_spaces import (
+    choices,
+    integers,
+    ordinals,
+    parameter_of,
+    reals,
+    stepped,
+)
 
 from leadline.boundary import InvalidData
 from leadline.spaces import Choice, Integer, Ordinal, Real, Space
 
-ANY = st.one_of(reals(), integers(), ordinals(), choices())
+ANY = st.one_of(reals(), stepped(), integers(), ordinals(), choices())
 
 
 def rows_of(parameter, *values):
     return Space(p=parameter).encode([{"p": value} for value in values])
 
 
-@given(st.one_of(reals(), integers()))
+@given(st.one_of(reals(), stepped(), integers()))
 def test_the_ends_of_a_range_are_0_and_1(table):
     parameter = parameter_of(table)
     rows = rows_of(parameter, parameter.low, parameter.high)
@@ -52,14 +59,14 @@ def test_two_options_are_at_distance_one(table):
     np.testing.assert_allclose(distance, 1.0 - np.eye(parameter.size), rtol=1e-15)
 
 
-@given(st.one_of(integers(30, linear=True), ordinals(), choices()))
+@given(st.one_of(integers(30, linear=True), stepped(30, linear=True), ordinals(), choices()))
 def test_spread_gives_every_value_an_equal_slice(table):
     """The middle and both sides of the K slices of [0, 1)."""
     parameter = parameter_of(table)
     k = np.arange(parameter.size)
     for offset in (1e-9, 0.5, 1 - 1e-9):
         states = parameter.spread((k + offset) / parameter.size)
-        np.testing.assert_array_equal(states, parameter.first + k)
+        np.testing.assert_array_equal(states, parameter.nth(k.astype(float)))
 
 
 def test_spread_on_a_log_scale_gives_integers_their_share_of_the_logarithm():
@@ -88,6 +95,8 @@ def test_the_largest_integers_survive_the_way_there_and_back(value, log):
     "parameter",
     [
         Real(1e-5, 0.1, log=True),
+        Real(0, 1, step=0.1),
+        Real(0.01, 1, log=True, decimals=2),
         Integer(16, 256),
         Ordinal(1, 2, "many"),
         Choice("relu", None, True, 2, 0.5),
@@ -125,6 +134,26 @@ BAD = {
     r"high of Integer must be a whole number, got 2.5": lambda: Integer(1, 2.5),
     r"high of Integer must be within 1e\+12 of zero": lambda: Integer(0, 10**13),
     r"log of Integer must be True or False, got 'yes'": lambda: Integer(1, 2, log="yes"),
+    r"whole number of steps of 0.3 from low=0.0; the nearest are 0.9 and 1.2, got 1.0": (
+        lambda: Real(0, 1, step=0.3)
+    ),
+    r"of steps of 2.0 from low=0.0; the nearest are 0.0 and 2.0": lambda: Real(0, 1, step=2),
+    r"step of Real must be above 0, got 0.0": lambda: Real(0, 1, step=0),
+    r"step of Real must be a number, got 'a'": lambda: Real(0, 1, step="a"),
+    r"A log scale has no equal steps: .* decimals .* step=0.1": (
+        lambda: Real(0.1, 1, log=True, step=0.1)
+    ),
+    r"low of Real must be a number with decimals=1; the nearest are 0.1 and 0.2, got 0.12": (
+        lambda: Real(0.12, 1, decimals=1)
+    ),
+    r"high of Real must be a number with decimals=0; the nearest are 1.0 and 2.0, got 1.5": (
+        lambda: Real(0, 1.5, decimals=0)
+    ),
+    r"decimals of Real must be a whole number, got 1.5": lambda: Real(0, 1, decimals=1.5),
+    r"decimals of Real must be from 0 to 330, got -1": lambda: Real(0, 1, decimals=-1),
+    r"steps of 1e-300, too fine for floats": lambda: Real(0, 1, decimals=300),
+    r"Real from 1e\+17 .* steps of 1.0, too fine": lambda: Real(1e17, 1e17 + 160, step=1),
+    r"Real takes step or decimals, got 0.1 and 1": lambda: Real(0, 1, step=0.1, decimals=1),
     r"Choice needs two or more options, got 1: \('a',\)": lambda: Choice("a"),
     r"Ordinal needs two or more values, got 0": lambda: Ordinal(),
     r"options of Choice must differ from each other, got 'a' twice": lambda: Choice("a", "b", "a"),

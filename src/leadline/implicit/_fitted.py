@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, Unsupported, as_rows
+from leadline.boundary import InvalidData, Unsupported, as_rows, as_seed
 from leadline.implicit._conditional import Conditional
 from leadline.implicit._networks import Networks, RatioNetwork
 from leadline.implicit._objective import Objective, bound
@@ -79,7 +79,7 @@ class Fitted(eqx.Module):
         x, networks = self._observed(x), self.networks
         self._require_noise("nelbo", "mse_x")
         pair = networks.posterior, networks.likelihood
-        key, draws = jax.random.key(seed), _as_count(draws)
+        key, draws = jax.random.key(as_seed(seed)), _as_count(draws)
         return float(_bound(*pair, networks.latent_ratio, jnp.asarray(x), draws, key))
 
     def naplbo(self, z: Any, draws: int = 32, seed: int = 0) -> float:
@@ -98,7 +98,7 @@ class Fitted(eqx.Module):
                 "not train; SJMVI does."
             )
         pair = networks.likelihood, networks.posterior
-        key, draws = jax.random.key(seed), _as_count(draws)
+        key, draws = jax.random.key(as_seed(seed)), _as_count(draws)
         return float(_bound(*pair, networks.observed_ratio, jnp.asarray(z), draws, key))
 
     def __repr__(self) -> str:

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from leadline.boundary import InvalidData, as_choice, as_rows
+from leadline.boundary import InvalidData, as_choice, as_rows, as_seed
 from leadline.implicit._conditional import FAMILIES, Conditional
 from leadline.implicit._fitted import Fitted
 from leadline.implicit._networks import (
@@ -74,7 +74,7 @@ class Method(abc.ABC):
         """
         x, z = as_rows(x, "x", minimum=2), as_rows(z, "z", minimum=2)
         _require("steps", steps, 1, "at least 1")
-        networks_key, key = jax.random.split(jax.random.key(seed))
+        networks_key, key = jax.random.split(jax.random.key(as_seed(seed)))
         networks = self._networks(networks_key, Columns.of(x), Columns.of(z))
         plan = self._plan()
         _try_networks(networks, x, z)

@@ -18,13 +18,13 @@ import json
 import math
 import threading
 import zlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 try:
-    from optuna.distributions import BaseDistribution, CategoricalDistribution
+    from optuna.distributions import BaseDistribution, CategoricalDistribution, IntDistribution
     from optuna.samplers import BaseSampler, RandomSampler
     from optuna.search_space import intersection_search_space
     from optuna.study import Study, StudyDirection
@@ -34,7 +34,7 @@ except ImportError as error:
         "leadline.integrations.optuna needs Optuna: pip install 'leadline[optuna]'."
     ) from error
 
-from leadline.boundary import InvalidData
+from leadline.boundary import InvalidData, shorten
 from leadline.questions import Asked, Exhausted, Failed, Maximize, Minimize, Question, Told
 from leadline.spaces import Choice, Integer, Parameter, Real, Space
 
@@ -44,6 +44,9 @@ __all__ = ["LeadlineSampler"]
 # databases of Optuna hold texts of up to 2046 letters.
 _PROPOSED, _LETTERS = "leadline:proposed", 2000
 
+# Where Optuna keeps what a function of constraints returned.
+_CONSTRAINTS = "constraints"
+
 # One proposal after the other, so that threads see what the others were proposed.
 _PROPOSING = threading.Lock()
 
@@ -52,19 +55,28 @@ class LeadlineSampler(BaseSampler):
     """Proposes the parameters of the next trial of a study with one objective.
 
     Trials that failed or were pruned count as failures, and running ones as calls that have not
-    returned.
+    returned. Constraints are those of Optuna: `trial.set_constraint` in the objective, or the
+    argument `constraints_func`. A trial that completed without one of them is left out.
 
     Args:
-        method: "gp", "random", or an object of `ll.methods`.
+        method: "gp", "random", or an object of `ll.methods`; constraints need one that takes them.
         seed: of everything random; None draws one. With a seed and one worker, runs are repeatable.
+        constraints_func: of a trial that has completed, returns its constraint values, of which
+            those up to 0 are allowed; as in Optuna's own samplers.
     """
 
-    def __init__(self, method: Any = "gp", seed: int | None = None):
-        if seed is None:
-            seed = int(np.random.default_rng().integers(2**31))
-        # A question knows what methods and seeds there are.
-        checked = Minimize([(0.0, 1.0)], method, seed)
+    def __init__(
+        self,
+        method: Any = "gp",
+        seed: Any = None,
+        constraints_func: Callable[[FrozenTrial], Sequence[float]] | None = None,
+    ):
+        seed = int(np.random.default_rng().integers(2**31)) if seed is None else seed
+        constrained = int(constraints_func is not None)
+        # A question knows what methods and seeds there are, and which methods take constraints.
+        checked = Minimize([(0.0, 1.0)], method, seed, constrained)
         self._method, self._seed = checked.method, checked.seed
+        self._constraints_func = constraints_func
 
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial
@@ -90,9 +102,8 @@ class LeadlineSampler(BaseSampler):
                 point = question.propose().point
             except Exhausted:
                 return {}
-            values = {name: _to_optuna(d, point[name]) for name, d in search_space.items()}
-            _announce(study, trial, values)
-        return {name: d.to_external_repr(values[name]) for name, d in search_space.items()}
+            _announce(study, trial, point)
+        return {name: d.to_external_repr(point[name]) for name, d in search_space.items()}
 
     def sample_independent(
         self,
@@ -107,24 +118,74 @@ class LeadlineSampler(BaseSampler):
         random = RandomSampler(seed=int(seed))
         return random.sample_independent(study, trial, param_name, param_distribution)
 
+    def after_trial(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        state: TrialState,
+        values: Sequence[float] | None,
+    ) -> None:
+        """Keep the constraint values of a trial where Optuna looks for them."""
+        if self._constraints_func is None or state not in (TrialState.COMPLETE, TrialState.PRUNED):
+            return
+        found = _as_numbers(self._constraints_func(trial))
+        study._storage.set_trial_system_attr(trial._trial_id, _CONSTRAINTS, found)
+
     def _fold(
         self, study: Study, trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]
     ) -> Question:
         """The question after all trials of the study but this one."""
         space = Space({name: _as_parameter(d) for name, d in search_space.items()})
         kind = Maximize if study.direction == StudyDirection.MAXIMIZE else Minimize
-        question, count = kind(space, self._method, self._seed), 0
-        for past in study.get_trials(deepcopy=False):
+        trials = study.get_trials(deepcopy=False)
+        names = sorted({name for past in trials for name in _constraints(past)})
+        question, count = kind(space, self._method, self._seed, len(names)), 0
+        for past in trials:
             point = None if past.number == trial.number else _point(past, search_space, space)
-            if point is None:
+            told = _told(past, names)
+            if point is None or told is None:
                 continue
             question.apply(Asked(count, point))
-            if past.state == TrialState.COMPLETE and math.isfinite(past.values[0]):
-                question.apply(Told(count, past.values[0]))
+            if past.state == TrialState.COMPLETE and all(map(math.isfinite, told)):
+                question.apply(Told(count, told if names else told[0]))
             elif past.state.is_finished():
                 question.apply(Failed(count, past.state.name.lower()))
             count += 1
         return question
+
+
+def _as_numbers(values: Any) -> list[float]:
+    """What a function of constraints returned."""
+    try:
+        found = [float(value) for value in values]
+    except (TypeError, ValueError):
+        found = [math.nan]
+    if any(map(math.isnan, found)):
+        raise InvalidData(
+            f"constraints_func must return a list of numbers, at most 0 where a trial is allowed, "
+            f"got {shorten(values)}."
+        )
+    return found
+
+
+def _constraints(trial: FrozenTrial) -> Mapping[str, float]:
+    """The constraint values of a trial that has completed, by their names."""
+    if trial.state != TrialState.COMPLETE:
+        return {}
+    if hasattr(trial, "constraints"):  # since Optuna 5, where an objective sets them one by one
+        return trial.constraints
+    values = trial.system_attrs.get(_CONSTRAINTS) or ()
+    return {str(k): value for k, value in enumerate(values)}
+
+
+def _told(trial: FrozenTrial, names: Sequence[str]) -> list[float] | None:
+    """What a trial returned, if anything, with its constraint values; None if some are missing."""
+    if trial.state != TrialState.COMPLETE:
+        return []
+    constraints = _constraints(trial)
+    if not all(name in constraints for name in names):
+        return None
+    return [trial.values[0], *(constraints[name] for name in names)]
 
 
 def _point(
@@ -159,31 +220,15 @@ def _announced(trial: FrozenTrial) -> dict[str, float | int]:
 
 
 def _as_parameter(distribution: Any) -> Parameter:
-    """A distribution as a parameter: choices by their index, numbers with a step by their count."""
+    """A distribution as a parameter: choices by their index, all steps as those of real numbers."""
     if isinstance(distribution, CategoricalDistribution):
         return Choice(*range(len(distribution.choices)))
-    if _has_steps(distribution):
-        return Integer(0, round((distribution.high - distribution.low) / distribution.step))
-    kind = Real if distribution.step is None else Integer
-    return kind(distribution.low, distribution.high, log=distribution.log)
-
-
-def _has_steps(distribution: Any) -> bool:
-    """Whether values are `low + k * step`; whole numbers on a log scale are not seen so."""
-    is_number = not isinstance(distribution, CategoricalDistribution)
-    return is_number and distribution.step is not None and not distribution.log
+    low, high, log = distribution.low, distribution.high, distribution.log
+    if log and isinstance(distribution, IntDistribution):
+        return Integer(low, high, log=True)
+    return Real(low, high, log=log, step=distribution.step)
 
 
 def _from_optuna(distribution: Any, value: float | int) -> float | int:
     """A value of a parameter from Optuna's internal form."""
-    if _has_steps(distribution):
-        return round((value - distribution.low) / distribution.step)
     return int(value) if isinstance(distribution, CategoricalDistribution) else value
-
-
-def _to_optuna(distribution: Any, value: float | int) -> float | int:
-    """Optuna's internal form of the value of a parameter."""
-    if _has_steps(distribution):
-        # The sum may be a rounding error above the end.
-        return min(distribution.low + value * distribution.step, distribution.high)
-    return value

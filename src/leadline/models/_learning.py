@@ -33,7 +33,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, as_choice
+from leadline.boundary import InvalidData, as_choice, as_seed
 from leadline.numerics import (
     Constraint,
     DataScale,
@@ -172,6 +172,7 @@ def search_for(
     """
     if restarts is not None and restarts < 1:
         raise InvalidData(f"restarts must be at least 1, got {restarts}.")
+    seed = as_seed(seed)
     found = [
         _coordinates(slot.constraint, np.asarray(slot.get(module)), seen, priors)
         for slot, seen in slots(module, scale)

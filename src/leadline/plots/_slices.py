@@ -22,7 +22,7 @@ from leadline.spaces import Choice, Integer, Ordinal, Parameter, Real, Space
 # Half the width of the band that holds 95 % of a normal.
 _BAND = 1.96
 _PLACES = 100
-# So many whole numbers are still points; more are a line.
+# So many numbers are still points; more are a line.
 _POINTS = 24
 # A log scale over less than this factor has labels between the powers of ten.
 _DECADES = 200.0
@@ -74,7 +74,7 @@ def find_slices(optimum: Any, most: int) -> list[Slice]:
 def _places(parameter: Parameter, best: float) -> np.ndarray:
     """States along a parameter: all of them if they are few; `best` is among them."""
     if isinstance(parameter, Choice | Ordinal) or parameter.size <= _POINTS:
-        return parameter.first + np.arange(parameter.size, dtype=np.float64)
+        return parameter.nth(np.arange(parameter.size, dtype=np.float64))
     return np.unique([best, *parameter.nearest(np.linspace(0.0, 1.0, _PLACES)[:, None])])
 
 
@@ -104,8 +104,7 @@ def draw_slice(axes: Axes, slice_: Slice, value: float) -> None:
     """
     parameter, places = slice_.parameter, slice_.places
     half = _BAND * slice_.std
-    many = isinstance(parameter, Integer) and parameter.size > _POINTS
-    if isinstance(parameter, Real) or many:
+    if isinstance(parameter, Real | Integer) and parameter.size > _POINTS:
         low, high = slice_.mean - half, slice_.mean + half
         axes.fill_between(places, low, high, color=SKY, alpha=0.35, linewidth=0, label="95 %")
         axes.plot(places, slice_.mean, color=BLUE, label="mean")

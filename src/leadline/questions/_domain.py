@@ -51,7 +51,7 @@ class Domain(Protocol):
 
 
 def rows_of_data(domain: Any, points: Any) -> Float[np.ndarray, "n columns"]:
-    """The rows of points that one has data of: outside of the bounds too, if the domain can."""
+    """The rows of points that one has data of: outside of the domain too, if it can."""
     return getattr(domain, "locate", domain.encode)(points)
 
 

@@ -155,7 +155,7 @@ class Question(Fold, abc.ABC):
         if trial.withdrawn or trial.running:
             return "withdrawn" if trial.withdrawn else "running"
         said = [] if trial.asked else ["given"]
-        said += ["outside of the bounds"] if trial.outside else []
+        said += ["outside of the space"] if trial.outside else []
         said += ["corrected"] if trial.earlier else []
         return ", ".join(said)
 
@@ -245,7 +245,7 @@ class Question(Fold, abc.ABC):
         Args:
             trial: a trial from `ask`, its number, or a point. A point that was asked for and not
                 told yet means its trial; any other is data that one already has, and may be
-                outside of the bounds. Or a frame with a column for each part of a point and for
+                outside of the space. Or a frame with a column for each part of a point and for
                 what the function returned: rows without a value are left out.
             value: what the function returned; nothing for a frame that has it.
             info: anything else worth keeping with the trial.

@@ -28,8 +28,8 @@ class Trial:
         notes: what the method said about its choice.
         numbers: what models learn from, a row of the question's table; empty if there is nothing.
         withdrawn: whether nobody will call the function there, although it was asked.
-        outside: whether the point is outside of the bounds: models learn from it, and it is no
-            answer.
+        outside: whether the point is outside of the space, beyond its bounds or between two steps:
+            models learn from it, and it is no answer.
         earlier: the trial as it was before each of its corrections.
     """
 

@@ -18,7 +18,7 @@ import jax
 import numpy as np
 from jaxtyping import Float
 
-from leadline.boundary import InvalidData, as_rows
+from leadline.boundary import InvalidData, as_rows, as_seed
 from leadline.numerics import generator
 from leadline.ratios._best import Best
 from leadline.ratios._classifier import Classifier
@@ -80,7 +80,8 @@ def divergence(
     if folds < 2:
         raise InvalidData(f"folds must be at least 2, got {folds}.")
     how = _learner(classifier, objective)
-    key, *keys = jax.random.split(jax.random.key(seed), 1 + min(folds, len(top), len(bottom)))
+    root = jax.random.key(as_seed(seed))
+    key, *keys = jax.random.split(root, 1 + min(folds, len(top), len(bottom)))
     everything = _pooled(top, bottom)
     if isinstance(how, Best):
         # Once, and not in each fold: one choice of a few learns next to nothing from a row.

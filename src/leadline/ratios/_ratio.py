@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, as_rows, as_weights, is_traced
+from leadline.boundary import InvalidData, as_rows, as_seed, as_weights, is_traced
 from leadline.ratios._best import Best
 from leadline.ratios._choices import as_classifier
 from leadline.ratios._classifier import Classifier, FittedClassifier
@@ -115,7 +115,7 @@ def fit(
         _as_weight(weight_denominator, len(bottom), "weight_denominator"),
     )
     pooled = pool(top, bottom, *weights)
-    return pooled.learn(as_ratio_classifier(classifier), jax.random.key(seed))
+    return pooled.learn(as_ratio_classifier(classifier), jax.random.key(as_seed(seed)))
 
 
 def ratio_network(hidden: Sequence[int] = (32, 32, 32)) -> Best:

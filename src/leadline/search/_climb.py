@@ -1,9 +1,9 @@
 """The gradient search: many local searches at once, and steps along discrete parameters.
 
 From the best of the first sets that are not near one another local searches move the real
-parameters of all rows, all at once in one program. Integers, ordinals and choices are searched in
-their own terms: the rows that differ in one of them are compared, for each row of a set in turn,
-and the search moves where that helps.
+parameters of all rows, all at once in one program. Numbers with steps, ordinals and choices are
+searched in their own terms: the rows that differ in one of them are compared, for each row of a set
+in turn, and the search moves where that helps.
 
 Notation: sets `(m, q, d)` of `q` rows each, `r` searches; larger is better.
 """

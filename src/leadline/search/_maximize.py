@@ -82,7 +82,8 @@ def maximize(
             traceable.
         budget: the largest number of evaluations of sets; greedy choice splits it evenly over its
             rounds. If None it is 4096, and the gradient search stops when it has converged.
-        close_to: rows worth looking close to, usually the best calls so far.
+        close_to: rows worth looking close to, usually the best calls so far; they may be between
+            the steps of a number.
         avoid: rows that are not to be found again.
         start: rows that the answer of a joint search is not to be worth less than, such as those of
             a greedy choice.
@@ -93,6 +94,9 @@ def maximize(
     close_to, avoid = (
         np.zeros((0, space.columns)) if rows is None else rows for rows in (close_to, avoid)
     )
+    if not space.continuous.all():
+        # Data may be between two steps, and what is looked at may not.
+        close_to = np.where(space.continuous, close_to, space.snap(close_to))
     if budget is None and search != "gradient":
         budget = _BUDGET
     if batch == "joint":

@@ -74,8 +74,8 @@ def _wanted(name: str, parent: str, of: Parameter, values: Iterable[Scalar]) -> 
     """The states that the condition of a parameter asks of its parent."""
     if math.isinf(of.size):
         raise InvalidData(
-            f"{name!r} has a condition on {parent!r}, which must be a Choice, an Ordinal or an "
-            f"Integer, got {of!r}."
+            f"{name!r} has a condition on {parent!r}, which must be a Choice, an Ordinal, an "
+            f"Integer or a Real with steps, got {of!r}."
         )
     where = f"The condition of {name!r} on {parent!r}"
     return frozenset(of.state(value, where) for value in values)

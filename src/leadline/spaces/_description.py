@@ -27,7 +27,7 @@ _NAMES = {kind: name for name, kind in _KINDS.items()}
 
 # What a parameter is made of, and whether it must be there.
 _KEYS = {
-    "real": {"low": True, "high": True, "log": False},
+    "real": {"low": True, "high": True, "log": False, "step": False, "decimals": False},
     "integer": {"low": True, "high": True, "log": False},
     "ordinal": {"values": True},
     "choice": {"options": True},
@@ -40,7 +40,9 @@ def describe_parameter(parameter: Parameter) -> dict[str, Any]:
     table: dict[str, Any] = {"type": kind}
     for key in _KEYS[kind]:
         value = getattr(parameter, key)
-        table[key] = list(value) if isinstance(value, tuple) else value
+        # What a parameter does without is not written: TOML has no word for it.
+        if value is not None:
+            table[key] = list(value) if isinstance(value, tuple) else value
     if parameter.conditions:
         table["when"] = {
             name: values[0] if len(values) == 1 else list(values)

@@ -65,5 +65,6 @@ def every_state(
         ends = np.cumsum(copies)
         turn = np.arange(ends[-1]) - np.repeat(ends - copies, copies)
         states = np.repeat(states, copies, axis=1)
-        states[j] = np.where(np.repeat(exists, copies), parameters[j].first + turn, np.nan)
+        found = parameters[j].nth(turn.astype(np.float64))
+        states[j] = np.where(np.repeat(exists, copies), found, np.nan)
     return states[:, np.lexsort(states[::-1])]

@@ -73,10 +73,13 @@ class Parameter(abc.ABC):
     def size(self) -> int | float:
         """The number of values; infinite for real numbers."""
 
-    @property
-    def first(self) -> int:
-        """The first state of a parameter with finitely many; the others follow at steps of 1."""
-        return 0
+    def nth(self, k: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
+        """The states of a parameter with finitely many, by their place from 0 to `size - 1`."""
+        return k
+
+    def place(self, state: float) -> float:
+        """Which state it is, counted from 0."""
+        return state
 
     @property
     def middle(self) -> float:
@@ -110,14 +113,14 @@ class Parameter(abc.ABC):
 
     def spread(self, u: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
         """States from numbers in [0, 1): an equal slice for each."""
-        return self.first + np.minimum(np.floor(u * self.size), self.size - 1)
+        return self.nth(np.minimum(np.floor(u * self.size), self.size - 1))
 
     def moves(self, state: float) -> list[float]:
         """Other states to try from this one: at distances 1, 2, 4, ... on either side."""
-        last = self.first + self.size - 1
-        steps = [2**k for k in range(int(self.size).bit_length())]
-        down = [state - step for step in reversed(steps) if state - step >= self.first]
-        return down + [state + step for step in steps if state + step <= last]
+        k, steps = self.place(state), [2**i for i in range(int(self.size).bit_length())]
+        down = [k - step for step in reversed(steps) if k - step >= 0]
+        up = [k + step for step in steps if k + step <= self.size - 1]
+        return self.nth(np.array(down + up)).tolist()
 
 
 def describe_conditions(conditions: Conditions) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
@@ -18,6 +19,7 @@ from jaxtyping import Bool, Float
 from leadline.boundary import InvalidData, as_bounds, as_rows
 from leadline.numerics import shifted_sobol
 from leadline.spaces._conditions import find_conditions
+from leadline.spaces._constraint import is_allowed
 from leadline.spaces._description import describe_parameter, qualified_name, read_parameter
 from leadline.spaces._finite import count_points, every_state
 from leadline.spaces._neighbors import neighboring_states
@@ -40,7 +42,7 @@ class Space:
 
     `Space(rate=Real(1e-5, 1e-1, log=True), act=Choice("relu", "tanh"))`, or a dictionary of the
     same: points are dictionaries. `Space([(0.0, 1.0)] * 6)`: points are arrays (6,). `constraint`
-    is a function of a point that says whether it is allowed, and is cheap to call.
+    is a function of a point that returns whether it is allowed, a bool, and is cheap to call.
 
     Models see points as rows of the unit cube: one column for a number or an ordered value, and one
     for each option of a choice. A parameter that does not exist in a point has neutral columns.
@@ -53,7 +55,7 @@ class Space:
         dim: The number of parameters.
         columns: The number of columns of a row.
         widths: The number of columns of each parameter.
-        continuous: The columns (columns,) that belong to real numbers.
+        continuous: The columns (columns,) that belong to real numbers without steps.
     """
 
     def __init__(
@@ -82,8 +84,11 @@ class Space:
         stops = np.cumsum(self.widths).tolist()
         self._slices = [slice(b - k, b) for k, b in zip(self.widths, stops, strict=True)]
         self.columns = stops[-1]
-        self.continuous = np.repeat([isinstance(p, Real) for p in self._parameters], self.widths)
+        endless = [math.isinf(p.size) for p in self._parameters]
+        self.continuous = np.repeat(endless, self.widths)
         self.continuous.setflags(write=False)
+        self._stepped = ~self.continuous
+        self._stepped &= np.repeat([isinstance(p, Real) for p in self._parameters], self.widths)
 
     def without_constraint(self) -> Space:
         """The same space, with every point of it allowed."""
@@ -100,7 +105,10 @@ class Space:
         return self._rows(read_points(points, self.parameters, self._conditions))
 
     def locate(self, points: Any) -> Float[np.ndarray, "n columns"]:
-        """The rows of points that may be outside of the bounds; rows then leave the unit cube."""
+        """The rows of points that may be between two steps or outside of the bounds.
+
+        Outside of the bounds rows leave the unit cube.
+        """
         if not self.named:
             if isinstance(points, list | tuple) and not points:
                 points = np.empty((0, self.dim))
@@ -108,9 +116,12 @@ class Space:
         return self._rows(read_points(points, self.parameters, self._conditions, anywhere=True))
 
     def contains(self, rows: Any) -> Bool[np.ndarray, " n"]:
-        """Which rows are within the bounds."""
+        """Which rows are within the bounds, and not between two steps."""
         rows = self._as_rows(rows)
-        return np.all((rows >= 0.0) & (rows <= 1.0), axis=1)
+        inside = np.all((rows >= 0.0) & (rows <= 1.0), axis=1)
+        if self._stepped.any():
+            inside &= np.all((rows == self.snap(rows))[:, self._stepped], axis=1)
+        return inside
 
     def decode(self, rows: Any) -> list[Any]:
         """The points nearest to rows; in a box arrays (dim,), otherwise dictionaries."""
@@ -186,7 +197,7 @@ class Space:
         """Whether the points nearest to rows satisfy the constraint."""
         if self.constraint is None:
             return np.ones(len(self._as_rows(rows)), bool)
-        return np.array([self._is_allowed(point) for point in self.decode(rows)], bool)
+        return np.array([is_allowed(self.constraint, point) for point in self.decode(rows)], bool)
 
     def active(self, rows: Any) -> Bool[np.ndarray, "n columns"]:
         """The columns that belong to parameters that exist, in each row."""
@@ -197,8 +208,8 @@ class Space:
     def count(self) -> int | float:
         """The number of distinct points, whatever the constraint says.
 
-        It is infinite if there is a real number, and also if more than a hundred thousand
-        combinations of conditions would have to be told apart to count.
+        It is infinite if there is a real number without steps, and also if more than a hundred
+        thousand combinations of conditions would have to be told apart to count.
         """
         return count_points(self._parameters, self._conditions)
 
@@ -212,8 +223,9 @@ class Space:
     def neighbors(self, row: Any) -> Float[np.ndarray, "m columns"]:
         """Allowed rows that differ from the point nearest to `row (columns,)` in one parameter.
 
-        Integers and ordered values move by 1, 2, 4, ... up and down, choices to any other option;
-        real numbers stay. A parameter that a move brings into existence starts at its middle.
+        Integers, ordered values and real numbers with steps move by 1, 2, 4, ... of them up and
+        down, choices to any other option; other real numbers stay. A parameter that a move brings
+        into existence starts at its middle.
         """
         state = self._states(np.asarray(row)[None])[:, 0]
         rows = self._rows(neighboring_states(self._parameters, self._conditions, state))
@@ -249,8 +261,9 @@ class Space:
     def from_table(cls, table: Any, constraint: Callable[[Any], Any] | None = None) -> Space:
         """A space of named parameters from a table for each, as they are written in TOML.
 
-        `type` is "real" or "integer" (with `low`, `high` and perhaps `log`), "ordinal" (with
-        `values`) or "choice" (with `options`); `when` is a table of conditions.
+        `type` is "real" or "integer" (with `low`, `high` and perhaps `log`; a real also with `step`
+        or `decimals`), "ordinal" (with `values`) or "choice" (with `options`); `when` is a table of
+        conditions.
         """
         if not isinstance(table, Mapping):
             raise InvalidData(f"The parameters must be a table for each name, got {table!r}.")
@@ -279,14 +292,6 @@ class Space:
 
     def _as_rows(self, rows):
         return as_rows(rows, "rows", columns=self.columns, minimum=0)
-
-    def _is_allowed(self, point):
-        assert self.constraint is not None
-        try:
-            return bool(self.constraint(point))
-        except Exception as error:
-            error.add_note(f"The constraint was asked about {point!r}.")
-            raise
 
     def _states(self, rows):
         rows = self._as_rows(rows)

@@ -6,6 +6,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from leadline.spaces._grid import are_aligned
+
 # What may differ between two parameters, and in which direction.
 _BOUNDS = {"low": -1.0, "high": 1.0}
 
@@ -31,6 +33,8 @@ def _holds(table: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
     if list(table) != list(other):
         return False
     rest, others = ({k: v for k, v in t.items() if k not in _BOUNDS} for t in (table, other))
+    if "step" in table and not are_aligned(table["low"], other["low"], table["step"]):
+        return False
     return repr(rest) == repr(others) and all(
         0 <= sign * (table[end] - other[end]) < math.inf
         for end, sign in _BOUNDS.items()

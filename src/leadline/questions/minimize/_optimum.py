@@ -46,7 +46,7 @@ class Optimum:
 
         Args:
             points: a list of points, an array of them (m, d), or a frame with a column for each
-                parameter. They may be outside of the bounds.
+                parameter. They may be outside of the space.
         """
         rows = self.space.locate(points_of(self.space, points))
         belief = self._belief.predict(rows)
@@ -87,7 +87,10 @@ class Optimum:
         if self.best is not None:
             head = f"{self._verb}: {self.value:.6g} at trial {self.best.id} ({counts})"
             return f"{head}{self._luckier()}\n{self._point(self.x)}"
-        nearest = min(told, key=lambda t: max(t.constraints))
+        within = [t for t in told if not t.outside]
+        if not within:
+            return f"{self._verb}: every point with a value is outside of the space ({counts})"
+        nearest = min(within, key=lambda t: max(t.constraints))
         values = ", ".join(f"{c:.4g}" for c in nearest.constraints)
         head = f"{self._verb}: none of the {len(told)} calls with a value was allowed ({counts})"
         near = f"The nearest is trial {nearest.id}, where the constraints are {values}:"

@@ -175,7 +175,8 @@ class GP(Method):
         if belief.noise < _NEGLIGIBLE:
             return None
         means = np.asarray(belief.posterior.predict(seen.x).mean)
-        return int(np.argmax(np.where(seen.allowed, means, -np.inf)))
+        possible = seen.allowed & space.contains(seen.x)
+        return int(np.argmax(np.where(possible, means, -np.inf))) if possible.any() else None
 
     def _believe(self, space: Space, seen: Seen, state: State) -> Belief:
         y = half_ranked(seen.y, seen.allowed)

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy import exc
 
 from leadline.boundary import InvalidData
-from leadline.journal._engine import Database, database_url
+from leadline.journal._engine import Database
 from leadline.journal._events import Asked, Corrected, End, Event, Given, Told, Widened
+from leadline.journal._failed import JournalFailed
 from leadline.journal._heartbeat import Heartbeat
 from leadline.journal._journal import Journal, check_next, check_started
 from leadline.journal._owner import LIVE, Owner, Watch, new_owner
@@ -37,6 +37,7 @@ from leadline.journal._tables import (
     EVENTS,
     FORMAT,
     LATE,
+    LEFT,
     OWNERS,
     RUNNING,
     TABLES,
@@ -64,7 +65,7 @@ _END_RUNNING = sa.delete(RUNNING).where(RUNNING.c.trial == sa.bindparam("ended")
 _UNFINISHED = sa.select(sa.func.count()).select_from(RUNNING)
 _MINE = sa.select(RUNNING.c.trial).where(RUNNING.c.owner == sa.bindparam("token"))
 _OTHERS = (
-    sa.select(RUNNING.c.trial, RUNNING.c.since, *OWNERS.c)
+    sa.select(RUNNING.c.trial, RUNNING.c.since, RUNNING.c.owner, *OWNERS.c)
     .select_from(RUNNING.outerjoin(OWNERS, RUNNING.c.owner == OWNERS.c.token))
     .where(sa.or_(RUNNING.c.owner.is_(None), RUNNING.c.owner != sa.bindparam("ours")))
     .order_by(RUNNING.c.trial)
@@ -74,7 +75,7 @@ _TAKE = (
     .where(RUNNING.c.trial == sa.bindparam("taken"))
     .values(owner=sa.bindparam("ours"), since=sa.bindparam("now"))
 )
-_FREE = sa.update(RUNNING).where(RUNNING.c.owner == sa.bindparam("token")).values(owner=None)
+_FREE = sa.update(RUNNING).where(RUNNING.c.owner == sa.bindparam("token")).values(owner=LEFT)
 _LEAVE = sa.delete(OWNERS).where(OWNERS.c.token == sa.bindparam("left"))
 _BEAT = (
     sa.update(OWNERS)
@@ -103,7 +104,7 @@ class DatabaseJournal(Journal):
     ):
         if isinstance(lease, bool) or not isinstance(lease, int | float) or not lease > 0:
             raise InvalidData(f"lease must be a positive number of seconds, got {lease!r}.")
-        self._database = Database(database_url(journal), _LOCK)
+        self._database = Database(journal, _LOCK)
         self._lease = float(lease)
         self._interval = min(self._lease / 4, 10.0)
         self._owner = owner or new_owner()
@@ -120,7 +121,7 @@ class DatabaseJournal(Journal):
         text = store_settings(settings)
         with self._clear_errors():
             with self._database.creating() as connection:
-                stored = restore_settings(_open_tables(connection, text, self._database))
+                stored = self._settings_of(_open_tables(connection, text, self._database))
                 given = restore_settings(text)
                 if widens(stored, given):
                     self._widen(connection, text, given["space"])
@@ -133,13 +134,13 @@ class DatabaseJournal(Journal):
         with self._clear_errors(), self._database.looking() as connection:
             if CAMPAIGN.name not in sa.inspect(connection).get_table_names():
                 raise InvalidData(f"{self._database} is no journal of Leadline.")
-            return restore_settings(_stored_settings(connection, self._database))
+            return self._settings_of(_stored_settings(connection, self._database))
 
     def read(self, after: int) -> list[tuple[int, Event]]:
         """The events with a number above `after`, in order, with their numbers."""
         with self._database.reading() as connection:
             rows = connection.execute(_READ, {"after": after}).all()
-        return [(number, restore(Stored(*fields))) for number, *fields in rows]
+        return [(number, self._restored(number, *fields)) for number, *fields in rows]
 
     def claim(self, asks: list[Asked], ours: bool = True) -> bool:
         """Start trials, all or none; False if somebody else took one of their numbers."""
@@ -224,6 +225,14 @@ class DatabaseJournal(Journal):
         with self._database.reading() as connection:
             return set(connection.execute(_MINE, {"token": self._owner.token}).scalars())
 
+    def interrupted(self) -> set[int]:
+        """The unfinished trials that were called, by a process that can be seen to be gone."""
+        with self._database.reading() as connection:
+            rows = connection.execute(_OTHERS, {"ours": self._owner.token}).all()
+        # Without an owner they were asked by hand.
+        called = [row for row in rows if row.owner is not None]
+        return {row.trial for row in called if not row.token or _alive(row) is False}
+
     def unfinished(self) -> int:
         """How many trials are not finished, ours and those of others."""
         with self._database.reading() as connection:
@@ -233,8 +242,9 @@ class DatabaseJournal(Journal):
         """Leave: our unfinished trials are free for anybody at once."""
         try:
             # Not `_joined`: an interrupt may have come between a commit and what followed it.
-            if self._owner.token in LIVE:
-                with self._database.writing() as connection:
+            if self._owner.token in LIVE and not self._database.failed:
+                # Who cannot say that they leave will be missed.
+                with contextlib.suppress(JournalFailed), self._database.writing() as connection:
                     connection.execute(_FREE, {"token": self._owner.token})
                     connection.execute(_LEAVE, {"left": self._owner.token})
         finally:
@@ -249,15 +259,29 @@ class DatabaseJournal(Journal):
     def __str__(self) -> str:
         return str(self._database)
 
+    def _settings_of(self, stored: str) -> dict[str, Any]:
+        try:
+            return restore_settings(stored)
+        except ValueError as error:
+            raise InvalidData(f"{self} is damaged: its settings cannot be read.") from error
+
+    def _restored(self, number: int, *fields: Any) -> Event:
+        try:
+            return restore(Stored(*fields))
+        # Whatever the text has become.
+        except Exception as error:
+            raise JournalFailed(f"{self} is damaged: event {number} cannot be read.") from error
+
     @contextlib.contextmanager
     def _clear_errors(self) -> Iterator[None]:
         """Errors of a database that cannot be used, as `InvalidData`; connections are let go."""
         try:
             yield
-        except exc.SQLAlchemyError as error:
+        except self._database.errors as error:
             self._database.close()
-            reason = str(getattr(error, "orig", None) or error).rstrip(". \n")
-            raise InvalidData(f"{self._database} cannot be opened: {reason}.") from error
+            reason = self._database.reason(error)
+            failed = InvalidData(f"{self._database} cannot be opened: {reason}.")
+            raise failed from self._database.cause(error)
         except InvalidData:
             self._database.close()
             raise
@@ -294,7 +318,7 @@ class DatabaseJournal(Journal):
     def _is_gone(self, theirs: list[Any]) -> bool:
         """Whether an owner is gone, from the rows of all its trials."""
         row = theirs[0]
-        alive = Owner(row.token, row.host, row.pid, row.born).alive()
+        alive = _alive(row)
         if alive is not None:
             return not alive
         # Four beats may have been due: an owner with a longer lease than ours beats less often.
@@ -302,6 +326,11 @@ class DatabaseJournal(Journal):
         # Who comes back after a long silence may start a trial before the heart beats.
         sign = (row.heartbeat, max(row.since for row in theirs))
         return self._watch.silence(row.token, sign) >= patience
+
+
+def _alive(row: Any) -> bool | None:
+    """Whether the owner of a running trial can still run it; None if that cannot be seen."""
+    return Owner(row.token, row.host, row.pid, row.born).alive()
 
 
 def _open_tables(connection: sa.Connection, settings: str, database: Database) -> str:

@@ -185,7 +185,7 @@ def test_late_values_are_kept(database):
 def test_a_write_that_is_cut_short_leaves_nothing(database, monkeypatch):
     journal = database.journal()
     assert journal.claim([ask(0)])
-    monkeypatch.setattr("leadline.journal._database._ADD_RUNNING", sa.text("no SQL at all"))
+    monkeypatch.setattr("leadline.journal._database.ADD_RUNNING", sa.text("no SQL at all"))
     with pytest.raises(JournalFailed, match=r"The journal .* failed: .*syntax error"):
         journal.claim([ask(1), ask(2)])
     monkeypatch.undo()

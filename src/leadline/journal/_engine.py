@@ -26,9 +26,14 @@ from leadline.journal._shown import shown_place, without_passwords
 
 # Seconds to wait for another process that writes, or for a server that does not answer.
 _PATIENCE = 30.0
-# What psycopg waits for by itself: to connect, in seconds, and for a network that swallows what is
-# sent, in milliseconds.
-_LIMITS = {"connect_timeout": 10, "tcp_user_timeout": 30_000}
+# The same for psycopg, in seconds and milliseconds, where a network swallows what is sent.
+_LIMITS = {
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 30_000,
+}
 # SQLite could not write, or not make the files that it needs to read.
 _NOT_WRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 _WRITES = "leadline_writes"

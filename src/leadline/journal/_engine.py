@@ -101,9 +101,9 @@ class Database:
     def looking(self) -> Iterator[sa.Connection]:
         """A transaction that writes nothing, to a database that must be there now."""
         if self._file is not None:
-            # SQLite would make an empty file.
-            self._file.begin()
+            self._file.require()
             self._find_reader(self._file)
+            self._file.begin()
         with self._reader.connect() as connection, connection.begin():
             yield connection
 

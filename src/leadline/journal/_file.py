@@ -29,26 +29,19 @@ class File:
         self.path = path
         self._identity: tuple[int, int] | None = None
 
-    def begin(self) -> None:
-        """From now on it has to be this file.
+    def require(self) -> None:
+        """Raise `InvalidData` if there is no file: SQLite would make an empty one."""
+        if not self.path.exists():
+            raise InvalidData(f"There is no journal {self.path}.")
 
-        Raises:
-            InvalidData: there is none.
-        """
-        if self._identity is not None:
-            return self.check()
-        try:
-            self._identity = _identity(self.path)
-        except OSError as error:
-            raise InvalidData(f"There is no journal {self.path}.") from error
+    def begin(self) -> None:
+        """From now on it has to be this file, which is open."""
+        self.check()
+        self._identity = _identity(self.path)
 
     def check(self) -> None:
         """Raise `JournalFailed` if the file is gone: SQLite would go on writing into nowhere."""
-        try:
-            there = self._identity is None or self._identity == _identity(self.path)
-        except OSError:
-            there = False
-        if not there:
+        if self._identity not in (None, _identity(self.path)):
             raise JournalFailed(
                 f"The journal {self.path} was deleted while it was in use, or another file took "
                 "its place."
@@ -104,6 +97,10 @@ def _beside(path: Path, suffix: str) -> Path:
     return path.with_name(path.name + suffix)
 
 
-def _identity(path: Path) -> tuple[int, int]:
-    stat = os.stat(path)
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells a file from another of the same name; None if there is none."""
+    try:
+        stat = os.stat(path)
+    except OSError:
+        return None
     return stat.st_dev, stat.st_ino

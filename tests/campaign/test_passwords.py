@@ -26,6 +26,8 @@ URLS = [
     f"postgresql://x:{WHOLE}@{AT}",
     f"postgres://x:{WHOLE}@{AT}",
     f"postgresql://:{WHOLE}@{AT}",
+    f"postgresql://x%3A{WHOLE}@{AT}",
+    f"postgresql://{AT}?dbname=password%3D{WHOLE}",
     f"postgresql://x:{WHOLE}",
     f"postgresql://x:{WHOLE}@127.0.0.1:one/runs",
     f"postgresql://x:{WHOLE}@127.0.0.1:99999/runs",
@@ -140,11 +142,20 @@ def test_nor_has_anything_else_where_it_works(postgresql, folder, capfd):  # noq
         ("postgresql:///runs?host=/tmp/a&user=x&q=y", "postgresql:///runs?host=/tmp/a&user=x"),
         ("postgresql://x:[@[::1]:5432/runs", "postgresql://x@[::1]:5432/runs"),
         ("postgresql://x:a@b@host/runs", "postgresql://***"),
+        ("postgresql://x%3Aa@host/runs", "postgresql://***"),
         ("a b/run:1@2.db", "a b/run:1@2.db"),
     ],
 )
 def test_what_is_shown_says_where_it_is(url, shown):
     assert f"journal={shown!r}" in repr(CampaignOptions.of(5, {"journal": url}))
+
+
+def test_a_file_is_shown_whatever_its_name(tmp_path):
+    path = tmp_path / "x:y@z.db"
+    path.write_text("no database " * 100)
+    for journal in (path, f"sqlite:///{path}"):
+        with pytest.raises(ll.InvalidData, match=r"/x:y@z\.db cannot be opened: file is not a"):
+            load(journal)
 
 
 def test_a_password_with_an_at_sign_is_explained():

@@ -139,7 +139,9 @@ class Database:
     def reason(self, error: BaseException) -> str:
         """What a database said, in a sentence without its end, and without passwords."""
         said = " ".join(str(getattr(error, "orig", None) or error).split())
-        return without_passwords(said, self._journal).rstrip(".? ")
+        if not self.sqlite:
+            said = without_passwords(said, self._journal)
+        return said.rstrip(".? ")
 
     def cause(self, error: BaseException) -> BaseException | None:
         """What a traceback may show beside our own error: drivers of servers quote URLs."""

@@ -13,12 +13,12 @@ import re
 from typing import Any
 from urllib.parse import parse_qsl, unquote, unquote_plus
 
-# A URL that can be read in one way only: signs that part it stand nowhere else.
+# A URL that can be read in one way only: what parts it, or an escape, stands nowhere else.
 _PLAIN = re.compile(
     r"(?P<scheme>[A-Za-z]\w*)(?:\+\w+)?://"
-    r"(?:(?P<user>[^:/?#@]*)(?::(?P<password>[^/?#@]*))?@)?"
-    r"(?P<host>\[[^\]/?#@]*\]|[^:/?#@]*)(?::(?P<port>\d*))?"
-    r"(?:/(?P<database>[^:/?#@]*))?"
+    r"(?:(?P<user>[^:/?#@%]*)(?::(?P<password>[^/?#@]*))?@)?"
+    r"(?P<host>\[[^\]/?#@]*\]|[^:/?#@%]*)(?::(?P<port>\d*))?"
+    r"(?:/(?P<database>[^:/?#@%]*))?"
     r"(?:\?(?P<query>[^?#@]*))?"
 )
 # What else somebody may take for a URL: one without its beginning, a `Path` of one, which joins
@@ -28,9 +28,11 @@ _NO_PATH = re.compile(
     r"(?:^|\s)(?:password|passfile|sslpassword)\s*=",
     re.IGNORECASE,
 )
+# What of a query is shown; a `dbname` may be a whole connection string.
 _PLACES = ("host", "hostaddr", "port", "dbname", "user")
+_PLACE = re.compile(r"[\w./,:-]*")
 # In what a driver says, other words of the query are as good as the value of a password.
-_HARMLESS = (*_PLACES, "sslmode", "connect_timeout", "application_name", "options")
+_HARMLESS = ("sslmode", "connect_timeout")
 _HIDDEN = "***"
 # What every message says that cannot quote a URL.
 HINT = (
@@ -55,8 +57,8 @@ def shown_place(journal: str | os.PathLike) -> str:
         return f"{scheme[1] if scheme else 'URL'}://{_HIDDEN}"
     user, host, port = (plain[name] for name in ("user", "host", "port"))
     where = (f"{user}@" if user else "") + host + (f":{port}" if port else "")
-    query = dict(parse_qsl(plain["query"] or ""))
-    named = "&".join(f"{name}={query[name]}" for name in _PLACES if name in query)
+    pairs = parse_qsl(plain["query"] or "")
+    named = "&".join(f"{name}={value}" for name, value in pairs if _is_place(name, value))
     database = "" if plain["database"] is None else f"/{plain['database']}"
     return f"{plain['scheme']}://{where}{database}" + (f"?{named}" if named else "")
 
@@ -79,9 +81,13 @@ def without_passwords(said: str, journal: str | os.PathLike) -> str:
     secrets = {plain["password"] or ""}
     for part in (plain["query"] or "").split("&"):
         name, _, value = part.partition("=")
-        if name not in _HARMLESS:
+        if name not in _HARMLESS and not _is_place(name, unquote_plus(value)):
             secrets.add(value)
     secrets |= {way(secret) for secret in secrets for way in (unquote, unquote_plus)}
     for secret in sorted(secrets - {""}, key=len, reverse=True):
         said = said.replace(secret, _HIDDEN)
     return said
+
+
+def _is_place(name: str, value: str) -> bool:
+    return name in _PLACES and _PLACE.fullmatch(value) is not None

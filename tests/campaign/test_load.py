@@ -9,7 +9,9 @@ import sqlalchemy as sa
 
 import leadline as ll
 from leadline.campaign import MemoryJournal
+from leadline.journal._database import DatabaseJournal
 from leadline.journal._tables import CAMPAIGN
+from leadline.questions import Asked
 
 BOX = [(0.0, 1.0)] * 2
 
@@ -47,6 +49,32 @@ def test_a_journal_in_memory():
     assert ll.load(journal).answer().value == answer.value
     # It is still open, and goes on.
     assert len(campaign(journal, budget=8).trials) == 8
+
+
+def test_calls_whose_process_ended_do_not_run(tmp_path):
+    path = tmp_path / "run.db"
+    journal = DatabaseJournal(path)
+    question = ll.Minimize(BOX, "random", journal=journal)
+    by_hand, pending = question.ask(2)
+    journal.claim([Asked(2, np.array([0.5, 0.5])), Asked(3, np.array([0.25, 0.5]))])
+    running = ll.load(path)
+    assert "4 running" in running.counts()
+    assert running.remark(running.trials[3]) == "running"
+    # As far as others can see, a process ends like this.
+    journal.close()
+    loaded = ll.load(path)
+    assert loaded.counts() == "4 trials: 0 with a value, 0 failed, 2 running, 2 interrupted"
+    assert "4 trials, 2 running, 2 interrupted, 0 failed" in repr(loaded)
+    remarks = [loaded.remark(trial) for trial in loaded.trials]
+    ended = "interrupted: its process ended, and the next run calls it again"
+    assert remarks == ["running", "running", ended, ended]
+    # It is called, and so was what was asked by hand.
+    loaded.tell(by_hand, 1.0)
+    assert "1 running, 2 interrupted" in loaded.counts()
+    loaded.close()
+    assert not any(trial.running for trial in campaign(str(path), budget=5).trials)
+    assert "0 running" in ll.load(path).counts()
+    assert pending.id == 1
 
 
 def test_files_that_are_no_journals(tmp_path):

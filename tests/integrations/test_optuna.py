@@ -31,8 +31,19 @@ def mixed(trial):
     return np.log(rate / 1e-3) ** 2 + abs(width - 64) + depth + drop + (act == "tanh")
 
 
+@pytest.fixture
 def storage(tmp_path):
-    return f"sqlite:///{tmp_path / 'study.db'}"
+    """Opens a storage, once more each time; Optuna leaves it to others to close what it opens."""
+    opened = []
+
+    def open_once_more():
+        opened.append(optuna.storages.RDBStorage(f"sqlite:///{tmp_path / 'study.db'}"))
+        return opened[-1]
+
+    yield open_once_more
+    for each in opened:
+        each.remove_session()
+        each.engine.dispose()
 
 
 def params(study):
@@ -49,12 +60,12 @@ def test_better_than_random_on_a_quadratic():
     assert best["gp"] < 0.1 * best["random"]
 
 
-def test_a_resumed_study_goes_on_as_if_it_had_not_been_interrupted(tmp_path):
+def test_a_resumed_study_goes_on_as_if_it_had_not_been_interrupted(storage):
     whole = optuna.create_study(sampler=LeadlineSampler(seed=3), direction="maximize")
     whole.optimize(lambda trial: -quadratic(trial), n_trials=9)
     for trials in (4, 3, 2):
         study = optuna.create_study(
-            storage=storage(tmp_path),
+            storage=storage(),
             study_name="s",
             load_if_exists=True,
             direction="maximize",
@@ -68,10 +79,8 @@ def test_a_resumed_study_goes_on_as_if_it_had_not_been_interrupted(tmp_path):
     assert params(other)[0]["x"] != params(other)[0]["y"]
 
 
-def test_mixed_parameters(tmp_path):
-    study = optuna.create_study(
-        storage=storage(tmp_path), sampler=LeadlineSampler("random", seed=0)
-    )
+def test_mixed_parameters(storage):
+    study = optuna.create_study(storage=storage(), sampler=LeadlineSampler("random", seed=0))
     study.optimize(mixed, n_trials=12)
     for trial in study.trials:
         assert trial.state == TrialState.COMPLETE
@@ -154,9 +163,9 @@ def test_what_becomes_of_trials():
     assert [t.running for t in trials] == [False, False, False, False, True, True, False]
 
 
-def test_a_proposal_is_known_before_its_objective_asks_for_it(tmp_path):
+def test_a_proposal_is_known_before_its_objective_asks_for_it(storage):
     sampler = LeadlineSampler("random", seed=0)
-    study = optuna.create_study(sampler=sampler, storage=storage(tmp_path))
+    study = optuna.create_study(sampler=sampler, storage=storage())
     names = [f"a parameter with a rather long name, the {k}th" for k in range(40)]
     study.optimize(lambda t: sum(t.suggest_float(name, 0, 1) for name in names), n_trials=1)
     first = study.ask()

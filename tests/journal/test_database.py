@@ -15,6 +15,7 @@ from tests.places import SETTINGS
 from leadline.boundary import InvalidData
 from leadline.journal import _engine
 from leadline.journal._database import DatabaseJournal
+from leadline.journal._failed import JournalFailed
 from leadline.journal._journal import open_journal
 from leadline.journal._stored import store
 from leadline.journal._tables import CAMPAIGN, FORMAT, LATE
@@ -49,7 +50,7 @@ def test_a_folder_is_no_file(tmp_path):
 def test_a_folder_that_cannot_be_written(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "access", lambda path, mode: False)
     with pytest.raises(InvalidData, match="cannot be written to"):
-        open_journal(tmp_path / "run.db")
+        opened(tmp_path / "run.db")
 
 
 def test_a_file_that_cannot_be_made(tmp_path):
@@ -184,8 +185,8 @@ def test_late_values_are_kept(database):
 def test_a_write_that_is_cut_short_leaves_nothing(database, monkeypatch):
     journal = database.journal()
     assert journal.claim([ask(0)])
-    monkeypatch.setattr("leadline.journal._database._ADD_RUNNING", sa.text("no SQL at all"))
-    with pytest.raises(sa.exc.SQLAlchemyError):
+    monkeypatch.setattr("leadline.journal._database.ADD_RUNNING", sa.text("no SQL at all"))
+    with pytest.raises(JournalFailed, match=r"The journal .* failed: .*syntax error"):
         journal.claim([ask(1), ask(2)])
     monkeypatch.undo()
     assert len(journal.read(0)) == 1
@@ -245,8 +246,13 @@ def test_a_server_that_is_away_for_a_moment_is_waited_for(database, monkeypatch)
     assert len(waits) == 3
     waits.clear()
     monkeypatch.setattr(_engine, "_PATIENCE", -1.0)
-    with pytest.raises(sa.exc.OperationalError, match="starting up"):
+    with pytest.raises(JournalFailed, match="starting up"):
         journal.finish(Told(0, 1.0))
+    # Who waited in vain does not wait again.
+    monkeypatch.setattr(_engine, "_PATIENCE", 30.0)
+    with pytest.raises(JournalFailed, match="starting up"):
+        journal.finish(Told(0, 1.0))
+    assert waits == []
     monkeypatch.undo()
     assert journal.finish(Told(0, 1.0))
 

@@ -170,6 +170,20 @@ def test_whoever_left_may_come_back(place):
     assert journal.mine() == {0, 1}
 
 
+def test_calls_that_were_left_are_interrupted_until_somebody_takes_them(place):
+    journal = place.journal()
+    assert journal.claim([ask(0)], ours=False)
+    assert journal.claim([ask(1), ask(2)])
+    assert journal.interrupted() == set()
+    journal.release()
+    assert journal.interrupted() == {1, 2}
+    assert journal.finish(Told(2, 0.5))
+    assert journal.interrupted() == {1}
+    assert journal.adopt(5) == [0, 1]
+    assert journal.interrupted() == set()
+    assert journal.mine() == {0, 1}
+
+
 def changed(path, value):
     """The settings with one changed."""
     *parents, key = path

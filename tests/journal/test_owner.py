@@ -109,6 +109,25 @@ def test_a_killed_process_is_gone_at_once_and_a_living_one_is_not(database):
     assert journal.mine() == {0, 1}
 
 
+def test_calls_of_a_killed_process_are_interrupted(database):
+    with sleeping() as process:
+        other = database.journal(owner=owner_in(process))
+        assert other.claim([ask(0), ask(1)])
+        # Whoever asked by hand calls the function in their own time.
+        assert database.journal().claim([ask(2)], ours=False)
+        assert database.journal(owner=ELSEWHERE).claim([ask(3)])
+        looking = database.make()
+        assert looking.interrupted() == set()
+        process.kill()
+        process.wait()
+        assert looking.interrupted() == {0, 1}
+        assert other.finish(Told(1, 1.0))
+        journal = database.journal()
+        assert journal.adopt(1) == [0]
+        assert looking.interrupted() == set()
+        looking.close()
+
+
 def test_a_pid_that_now_is_another_process_is_gone_at_once(database):
     with sleeping() as process:
         owner = owner_in(process)

@@ -5,12 +5,13 @@ from leadline.campaign._load import load
 from leadline.campaign._loop import run
 from leadline.campaign._options import CampaignOptions
 from leadline.campaign._verbs import maximize, minimize
-from leadline.journal import Journal, MemoryJournal, open_journal
+from leadline.journal import Journal, JournalFailed, MemoryJournal, open_journal
 
 __all__ = [
     "CampaignOptions",
     "ExecutorFailed",
     "Journal",
+    "JournalFailed",
     "MemoryJournal",
     "load",
     "maximize",

@@ -23,11 +23,11 @@ def load(journal: str | os.PathLike | Journal) -> Any:
     opened = open_journal(journal)
     try:
         question = question_from_settings(opened.settings())
-        events = opened.read(0)
+        events, interrupted = opened.read(0), opened.interrupted()
     finally:
         if opened is not journal:
             opened.close()
     for _, event in events:
         question.apply(event)
-    question.resume(journal, len(events))
+    question.resume(journal, len(events), interrupted)
     return question

@@ -12,7 +12,7 @@ import collections
 import contextlib
 import itertools
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -31,14 +31,16 @@ from leadline.journal import (
     Asked,
     Corrected,
     End,
+    Event,
     Failed,
     Given,
     Journal,
+    JournalFailed,
     Told,
     Withdrawn,
     open_journal,
 )
-from leadline.questions import Exhausted, Question, Trial
+from leadline.questions import Exhausted, Question, Trial, with_unwritten
 
 # Seconds between two looks at what other processes do: while there is nothing else to do, and
 # while our own calls run.
@@ -68,6 +70,7 @@ def run(
 
     Raises:
         ExecutorFailed: the executor takes no more calls.
+        JournalFailed: the journal cannot be read or written any more.
     """
     given = read_given(question, options.given, options.journal)
     _check(question, f, options, len(given))
@@ -86,6 +89,7 @@ def run(
         question.expect(options.budget, options.batch or calls.free)
         worth = worth_asking or question.worth_asking
         loop = Loop(question, calls, journal, options, worth, progress)
+        stack.enter_context(loop.saying_what_is_lost())
         stack.callback(loop.settle)
         try:
             loop.give(given)
@@ -125,6 +129,10 @@ class Loop:
         # Ours, and finished, but not read back yet; and those that the callback does not know yet.
         self._ended: set[int] = set()
         self._untold: collections.deque[Trial] = collections.deque()
+        # What we wrote and have not read back.
+        self._unread: list[Event] = []
+        # What became of calls, until it is in the journal; and whether it came too late.
+        self._unwritten: collections.deque[tuple[Told | Failed, bool]] = collections.deque()
         # Nothing is worth asking until an event after this number.
         self._refused = -1
         self._exhausted = False
@@ -169,6 +177,16 @@ class Loop:
             self._apply_news()
         self._show(last=True)
 
+    @contextlib.contextmanager
+    def saying_what_is_lost(self) -> Iterator[None]:
+        """If the journal fails, its error says what is in there, and what is not."""
+        try:
+            yield
+        except JournalFailed as error:
+            lost = [event for event, _ in self._unwritten]
+            told = with_unwritten(error, self._question, self._unread, lost)
+            raise told from error.__cause__
+
     def _over(self) -> bool:
         """Whether no call may start any more, whatever the budget."""
         limit = self._options.seconds
@@ -198,7 +216,9 @@ class Loop:
 
     def _apply_news(self) -> None:
         """Apply what is new in the journal."""
-        for number, event in self._journal.read(self._number):
+        news = self._journal.read(self._number)
+        self._unread.clear()
+        for number, event in news:
             if isinstance(event, Corrected):
                 self._tally.failed -= self._question.trials[event.trial].failed
             trial = self._question.apply(event)
@@ -249,6 +269,7 @@ class Loop:
                 claimed = self._journal.claim(asks)
                 if claimed:
                     self._waiting.extend((ask.trial, ask.point) for ask in asks)
+                    self._unread += asks
             self._start()
             # Another process may have been faster; or there is room for the next ask.
             if not claimed or self._calls.free:
@@ -288,15 +309,22 @@ class Loop:
             if isinstance(outcome.error, ExecutorFailed):
                 self._broken = outcome.error
                 continue
-            event = event_of(self._question, outcome)
-            kept = not outcome.late and self._finish(event)
-            if not kept and isinstance(event, Told):
-                self._journal.late(event)
+            self._unwritten.append((event_of(self._question, outcome), outcome.late))
+        while self._unwritten:
+            event, late = self._unwritten.popleft()
+            try:
+                kept = not late and self._finish(event)
+                if not kept and isinstance(event, Told):
+                    self._journal.late(event)
+            except JournalFailed:
+                self._unwritten.appendleft((event, late))
+                raise
 
     def _finish(self, event: Told | Failed) -> bool:
         finished = self._journal.finish(event)
         if finished:
             self._ended.add(event.trial)
+            self._unread.append(event)
         return finished
 
 

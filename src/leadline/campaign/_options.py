@@ -12,7 +12,7 @@ from typing import Any, TypedDict
 import numpy as np
 
 from leadline.boundary import InvalidData, as_choice, did_you_mean, shorten
-from leadline.journal import Journal
+from leadline.journal import Journal, shown_journal
 from leadline.questions import Trial
 
 EXECUTORS = ("threads", "processes")
@@ -78,6 +78,13 @@ class CampaignOptions:
     lease: float = 60.0
     given: Any = None
     vectorized: bool = False
+
+    def __repr__(self) -> str:
+        fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+        # Both may be URLs with a password.
+        shown = {name: shown_journal(fields[name]) for name in ("journal", "given")}
+        parts = [f"{name}={shown.get(name, repr(value))}" for name, value in fields.items()]
+        return f"{type(self).__name__}({', '.join(parts)})"
 
     @property
     def calls_of_a_round(self) -> int | None:

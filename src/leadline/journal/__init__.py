@@ -12,8 +12,10 @@ from leadline.journal._events import (
     Widened,
     Withdrawn,
 )
+from leadline.journal._failed import JournalFailed
 from leadline.journal._journal import Journal, open_journal
 from leadline.journal._memory import MemoryJournal
+from leadline.journal._shown import shown_journal, shown_place
 
 __all__ = [
     "Asked",
@@ -23,10 +25,13 @@ __all__ = [
     "Failed",
     "Given",
     "Journal",
+    "JournalFailed",
     "MemoryJournal",
     "Start",
     "Told",
     "Widened",
     "Withdrawn",
     "open_journal",
+    "shown_journal",
+    "shown_place",
 ]

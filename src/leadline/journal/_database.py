@@ -16,15 +16,35 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy import exc
 
 from leadline.boundary import InvalidData
-from leadline.journal._engine import Database, database_url
+from leadline.journal._engine import Database
 from leadline.journal._events import Asked, Corrected, End, Event, Given, Told, Widened
+from leadline.journal._failed import JournalFailed
 from leadline.journal._heartbeat import Heartbeat
 from leadline.journal._journal import Journal, check_next, check_started
 from leadline.journal._owner import LIVE, Owner, Watch, new_owner
 from leadline.journal._settings import check_same_settings, widens
+from leadline.journal._statements import (
+    ADD_EVENT,
+    ADD_LATE,
+    ADD_OWNER,
+    ADD_RUNNING,
+    BEAT,
+    END_RUNNING,
+    EVENTS_OF,
+    FREE,
+    LAST,
+    LEAVE,
+    LOCK,
+    MINE,
+    OTHERS,
+    READ,
+    RUNS,
+    SET_CAMPAIGN,
+    TAKE,
+    UNFINISHED,
+)
 from leadline.journal._stored import (
     Stored,
     restore,
@@ -34,52 +54,8 @@ from leadline.journal._stored import (
 )
 from leadline.journal._tables import (
     CAMPAIGN,
-    EVENTS,
     FORMAT,
-    LATE,
-    OWNERS,
-    RUNNING,
     TABLES,
-)
-
-# Statements are built once: building them takes longer than running them.
-_LOCK = sa.select(CAMPAIGN.c.id).with_for_update()
-_READ = (
-    sa.select(EVENTS.c.number, EVENTS.c.trial, EVENTS.c.kind, EVENTS.c.body, EVENTS.c.arrays)
-    .where(EVENTS.c.number > sa.bindparam("after"))
-    .order_by(EVENTS.c.number)
-)
-_LAST = sa.select(
-    sa.select(sa.func.coalesce(sa.func.max(EVENTS.c.number), 0)).scalar_subquery(),
-    sa.select(sa.func.coalesce(sa.func.max(EVENTS.c.trial), -1) + 1).scalar_subquery(),
-)
-_ADD_EVENT = sa.insert(EVENTS)
-_ADD_LATE = sa.insert(LATE)
-_ADD_RUNNING = sa.insert(RUNNING)
-_ADD_OWNER = sa.insert(OWNERS)
-_EVENTS_OF = sa.select(sa.func.count()).where(EVENTS.c.trial == sa.bindparam("of"))
-_RUNS = sa.select(sa.func.count()).where(RUNNING.c.trial == sa.bindparam("of"))
-_SET_CAMPAIGN = sa.update(CAMPAIGN)
-_END_RUNNING = sa.delete(RUNNING).where(RUNNING.c.trial == sa.bindparam("ended"))
-_UNFINISHED = sa.select(sa.func.count()).select_from(RUNNING)
-_MINE = sa.select(RUNNING.c.trial).where(RUNNING.c.owner == sa.bindparam("token"))
-_OTHERS = (
-    sa.select(RUNNING.c.trial, RUNNING.c.since, *OWNERS.c)
-    .select_from(RUNNING.outerjoin(OWNERS, RUNNING.c.owner == OWNERS.c.token))
-    .where(sa.or_(RUNNING.c.owner.is_(None), RUNNING.c.owner != sa.bindparam("ours")))
-    .order_by(RUNNING.c.trial)
-)
-_TAKE = (
-    sa.update(RUNNING)
-    .where(RUNNING.c.trial == sa.bindparam("taken"))
-    .values(owner=sa.bindparam("ours"), since=sa.bindparam("now"))
-)
-_FREE = sa.update(RUNNING).where(RUNNING.c.owner == sa.bindparam("token")).values(owner=None)
-_LEAVE = sa.delete(OWNERS).where(OWNERS.c.token == sa.bindparam("left"))
-_BEAT = (
-    sa.update(OWNERS)
-    .where(OWNERS.c.token == sa.bindparam("beating"))
-    .values(heartbeat=sa.bindparam("now"))
 )
 
 
@@ -103,7 +79,7 @@ class DatabaseJournal(Journal):
     ):
         if isinstance(lease, bool) or not isinstance(lease, int | float) or not lease > 0:
             raise InvalidData(f"lease must be a positive number of seconds, got {lease!r}.")
-        self._database = Database(database_url(journal), _LOCK)
+        self._database = Database(journal, LOCK)
         self._lease = float(lease)
         self._interval = min(self._lease / 4, 10.0)
         self._owner = owner or new_owner()
@@ -120,7 +96,7 @@ class DatabaseJournal(Journal):
         text = store_settings(settings)
         with self._clear_errors():
             with self._database.creating() as connection:
-                stored = restore_settings(_open_tables(connection, text, self._database))
+                stored = self._settings_of(_open_tables(connection, text, self._database))
                 given = restore_settings(text)
                 if widens(stored, given):
                     self._widen(connection, text, given["space"])
@@ -133,20 +109,20 @@ class DatabaseJournal(Journal):
         with self._clear_errors(), self._database.looking() as connection:
             if CAMPAIGN.name not in sa.inspect(connection).get_table_names():
                 raise InvalidData(f"{self._database} is no journal of Leadline.")
-            return restore_settings(_stored_settings(connection, self._database))
+            return self._settings_of(_stored_settings(connection, self._database))
 
     def read(self, after: int) -> list[tuple[int, Event]]:
         """The events with a number above `after`, in order, with their numbers."""
         with self._database.reading() as connection:
-            rows = connection.execute(_READ, {"after": after}).all()
-        return [(number, restore(Stored(*fields))) for number, *fields in rows]
+            rows = connection.execute(READ, {"after": after}).all()
+        return [(number, self._restored(number, *fields)) for number, *fields in rows]
 
     def claim(self, asks: list[Asked], ours: bool = True) -> bool:
         """Start trials, all or none; False if somebody else took one of their numbers."""
         rows = [store(ask) for ask in asks]
         now = time.time()
         with self._database.writing() as connection:
-            number, trials = connection.execute(_LAST).one()
+            number, trials = connection.execute(LAST).one()
             if not check_next(asks, trials):
                 return False
             if ours:
@@ -154,7 +130,7 @@ class DatabaseJournal(Journal):
             _add_events(connection, rows, number, "start")
             owner = self._owner.token if ours else None
             running = [dict(trial=row.trial, owner=owner, since=now) for row in rows]
-            connection.execute(_ADD_RUNNING, running)
+            connection.execute(ADD_RUNNING, running)
         if ours:
             self._stay()
         return True
@@ -163,7 +139,7 @@ class DatabaseJournal(Journal):
         """Add data that nobody asked for; False if somebody else took its number."""
         row = store(event)
         with self._database.writing() as connection:
-            number, trials = connection.execute(_LAST).one()
+            number, trials = connection.execute(LAST).one()
             if not check_next([event], trials):
                 return False
             _add_events(connection, [row], number, "start")
@@ -173,8 +149,8 @@ class DatabaseJournal(Journal):
         """End a trial, whoever runs it; False if it was finished already."""
         row = store(event)
         with self._database.writing() as connection:
-            number, trials = connection.execute(_LAST).one()
-            if not connection.execute(_END_RUNNING, {"ended": row.trial}).rowcount:
+            number, trials = connection.execute(LAST).one()
+            if not connection.execute(END_RUNNING, {"ended": row.trial}).rowcount:
                 check_started(row.trial, trials)
                 return False
             _add_events(connection, [row], number, "end")
@@ -184,9 +160,9 @@ class DatabaseJournal(Journal):
         """Say anew what became of a trial; False if it has not ended."""
         row = store(event)
         with self._database.writing() as connection:
-            number, trials = connection.execute(_LAST).one()
+            number, trials = connection.execute(LAST).one()
             check_started(row.trial, trials)
-            if connection.execute(_RUNS, {"of": row.trial}).scalar_one():
+            if connection.execute(RUNS, {"of": row.trial}).scalar_one():
                 return False
             _add_events(connection, [row], number, _next_phase(connection, row.trial))
         return True
@@ -195,7 +171,7 @@ class DatabaseJournal(Journal):
         """Keep a value that came after its trial was given up."""
         row = store(event)
         with self._database.writing() as connection:
-            connection.execute(_ADD_LATE, {**row._asdict(), "written": time.time()})
+            connection.execute(ADD_LATE, {**row._asdict(), "written": time.time()})
 
     def adopt(self, limit: int) -> list[int]:
         """Take over trials that nobody runs any more.
@@ -205,16 +181,16 @@ class DatabaseJournal(Journal):
         """
         others = {"ours": self._owner.token}
         with self._database.reading() as connection:
-            rows = connection.execute(_OTHERS, others).all()
+            rows = connection.execute(OTHERS, others).all()
         if not self._orphans(rows, limit):
             return []
         # Look again with the lock: somebody else may have taken them, or their owner come back.
         with self._database.writing() as connection:
-            taken = self._orphans(connection.execute(_OTHERS, others).all(), limit)
+            taken = self._orphans(connection.execute(OTHERS, others).all(), limit)
             if taken:
                 self._join(connection)
                 now = time.time()
-                connection.execute(_TAKE, [dict(taken=trial, now=now, **others) for trial in taken])
+                connection.execute(TAKE, [dict(taken=trial, now=now, **others) for trial in taken])
         if taken:
             self._stay()
         return taken
@@ -222,21 +198,30 @@ class DatabaseJournal(Journal):
     def mine(self) -> set[int]:
         """The unfinished trials that are ours."""
         with self._database.reading() as connection:
-            return set(connection.execute(_MINE, {"token": self._owner.token}).scalars())
+            return set(connection.execute(MINE, {"token": self._owner.token}).scalars())
+
+    def interrupted(self) -> set[int]:
+        """The unfinished trials that were called, by a process that can be seen to be gone."""
+        with self._database.reading() as connection:
+            rows = connection.execute(OTHERS, {"ours": self._owner.token}).all()
+        # Without an owner they were asked by hand.
+        called = [row for row in rows if row.owner is not None]
+        return {row.trial for row in called if not row.token or _alive(row) is False}
 
     def unfinished(self) -> int:
         """How many trials are not finished, ours and those of others."""
         with self._database.reading() as connection:
-            return connection.execute(_UNFINISHED).scalar_one()
+            return connection.execute(UNFINISHED).scalar_one()
 
     def release(self) -> None:
         """Leave: our unfinished trials are free for anybody at once."""
         try:
             # Not `_joined`: an interrupt may have come between a commit and what followed it.
-            if self._owner.token in LIVE:
-                with self._database.writing() as connection:
-                    connection.execute(_FREE, {"token": self._owner.token})
-                    connection.execute(_LEAVE, {"left": self._owner.token})
+            if self._owner.token in LIVE and not self._database.failed:
+                # Who cannot say that they leave will be missed.
+                with contextlib.suppress(JournalFailed), self._database.writing() as connection:
+                    connection.execute(FREE, {"token": self._owner.token})
+                    connection.execute(LEAVE, {"left": self._owner.token})
         finally:
             self._joined = False
             _forget(self._owner.token, self._heartbeat)
@@ -249,15 +234,29 @@ class DatabaseJournal(Journal):
     def __str__(self) -> str:
         return str(self._database)
 
+    def _settings_of(self, stored: str) -> dict[str, Any]:
+        try:
+            return restore_settings(stored)
+        except ValueError as error:
+            raise InvalidData(f"{self} is damaged: its settings cannot be read.") from error
+
+    def _restored(self, number: int, *fields: Any) -> Event:
+        try:
+            return restore(Stored(*fields))
+        # Whatever the text has become.
+        except Exception as error:
+            raise JournalFailed(f"{self} is damaged: event {number} cannot be read.") from error
+
     @contextlib.contextmanager
     def _clear_errors(self) -> Iterator[None]:
         """Errors of a database that cannot be used, as `InvalidData`; connections are let go."""
         try:
             yield
-        except exc.SQLAlchemyError as error:
+        except self._database.errors as error:
             self._database.close()
-            reason = str(getattr(error, "orig", None) or error).rstrip(". \n")
-            raise InvalidData(f"{self._database} cannot be opened: {reason}.") from error
+            reason = self._database.reason(error)
+            failed = InvalidData(f"{self._database} cannot be opened: {reason}.")
+            raise failed from self._database.cause(error)
         except InvalidData:
             self._database.close()
             raise
@@ -265,8 +264,8 @@ class DatabaseJournal(Journal):
     def _widen(self, connection: sa.Connection, settings: str, space: Any) -> None:
         """Take settings with a wider space for the campaign's from now on."""
         row = store(Widened(space))
-        connection.execute(_SET_CAMPAIGN, {"settings": settings})
-        number, _ = connection.execute(_LAST).one()
+        connection.execute(SET_CAMPAIGN, {"settings": settings})
+        number, _ = connection.execute(LAST).one()
         _add_events(connection, [row], number, _next_phase(connection, row.trial))
 
     def _join(self, connection: sa.Connection) -> None:
@@ -275,9 +274,9 @@ class DatabaseJournal(Journal):
             return
         LIVE.add(self._owner.token)
         now = time.time()
-        if not connection.execute(_BEAT, {"beating": self._owner.token, "now": now}).rowcount:
+        if not connection.execute(BEAT, {"beating": self._owner.token, "now": now}).rowcount:
             owner = dataclasses.asdict(self._owner)
-            connection.execute(_ADD_OWNER, {**owner, "interval": self._interval, "heartbeat": now})
+            connection.execute(ADD_OWNER, {**owner, "interval": self._interval, "heartbeat": now})
 
     def _stay(self) -> None:
         """What follows the commit of a transaction that joined."""
@@ -294,7 +293,7 @@ class DatabaseJournal(Journal):
     def _is_gone(self, theirs: list[Any]) -> bool:
         """Whether an owner is gone, from the rows of all its trials."""
         row = theirs[0]
-        alive = Owner(row.token, row.host, row.pid, row.born).alive()
+        alive = _alive(row)
         if alive is not None:
             return not alive
         # Four beats may have been due: an owner with a longer lease than ours beats less often.
@@ -302,6 +301,11 @@ class DatabaseJournal(Journal):
         # Who comes back after a long silence may start a trial before the heart beats.
         sign = (row.heartbeat, max(row.since for row in theirs))
         return self._watch.silence(row.token, sign) >= patience
+
+
+def _alive(row: Any) -> bool | None:
+    """Whether the owner of a running trial can still run it; None if that cannot be seen."""
+    return Owner(row.token, row.host, row.pid, row.born).alive()
 
 
 def _open_tables(connection: sa.Connection, settings: str, database: Database) -> str:
@@ -319,7 +323,7 @@ def _open_tables(connection: sa.Connection, settings: str, database: Database) -
         return settings
     stored = _stored_settings(connection, database)
     # Older versions that read what we may write now have to say that they cannot.
-    connection.execute(_SET_CAMPAIGN.where(CAMPAIGN.c.format < FORMAT).values(format=FORMAT))
+    connection.execute(SET_CAMPAIGN.where(CAMPAIGN.c.format < FORMAT).values(format=FORMAT))
     return stored
 
 
@@ -337,7 +341,7 @@ def _stored_settings(connection: sa.Connection, database: Database) -> str:
 def _add_events(connection: sa.Connection, rows: list[Stored], last: int, phase: str) -> None:
     now = time.time()
     connection.execute(
-        _ADD_EVENT,
+        ADD_EVENT,
         [
             dict(number=number, phase=phase, written=now, **row._asdict())
             for number, row in enumerate(rows, start=last + 1)
@@ -347,12 +351,12 @@ def _add_events(connection: sa.Connection, rows: list[Stored], last: int, phase:
 
 def _next_phase(connection: sa.Connection, trial: int) -> str:
     """The phase of a further event of a trial, or of none: as many letters as columns hold."""
-    return f"+{connection.execute(_EVENTS_OF, {'of': trial}).scalar_one()}"
+    return f"+{connection.execute(EVENTS_OF, {'of': trial}).scalar_one()}"
 
 
 def _beat(database: Database, token: str) -> None:
     with database.beating() as connection:
-        connection.execute(_BEAT, {"beating": token, "now": time.time()})
+        connection.execute(BEAT, {"beating": token, "now": time.time()})
 
 
 def _forget(token: str, heartbeat: Heartbeat) -> None:

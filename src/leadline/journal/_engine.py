@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+import tempfile
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,45 +19,25 @@ import sqlalchemy as sa
 from sqlalchemy import event, exc
 
 from leadline.boundary import InvalidData
+from leadline.journal._address import database_url
+from leadline.journal._failed import JournalFailed
+from leadline.journal._file import File
+from leadline.journal._shown import shown_place, without_passwords
 
 # Seconds to wait for another process that writes, or for a server that does not answer.
 _PATIENCE = 30.0
+# The same for psycopg, in seconds and milliseconds, where a network swallows what is sent.
+_LIMITS = {
+    "connect_timeout": 10,
+    "keepalives_idle": 10,
+    "keepalives_interval": 5,
+    "keepalives_count": 4,
+    "tcp_user_timeout": 30_000,
+}
+# SQLite could not write, or not make the files that it needs to read.
+_NOT_WRITABLE = (sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN)
 _WRITES = "leadline_writes"
 _CREATING = 7809631
-
-
-def database_url(journal: str | os.PathLike) -> sa.URL:
-    """The URL for a path or a URL; `InvalidData` if it can be no journal."""
-    text = os.fspath(journal)
-    if "://" not in text:
-        return _file_url(text)
-    try:
-        url = sa.make_url(text)
-    except (exc.ArgumentError, ValueError) as error:
-        raise InvalidData(f"The journal's URL cannot be read: {error}") from error
-    if url.drivername in ("postgresql", "postgres"):
-        url = url.set(drivername="postgresql+psycopg")
-    backend = url.get_backend_name()
-    if backend == "sqlite":
-        return _file_url(url.database or "")
-    if backend != "postgresql":
-        raise InvalidData(
-            f"A journal is an SQLite file or a PostgreSQL database, got a URL of {backend!r}."
-        )
-    return url
-
-
-def _file_url(text: str) -> sa.URL:
-    if text in ("", ":memory:"):
-        raise InvalidData("A journal needs the path of a file; journal=None keeps it in memory.")
-    path = Path(text).expanduser().absolute()
-    if path.is_dir():
-        raise InvalidData(f"The journal must be a file, and {path} is a folder.")
-    if not path.parent.is_dir():
-        raise InvalidData(f"The folder of the journal {path} does not exist.")
-    if not os.access(path.parent, os.W_OK):
-        raise InvalidData(f"The folder of the journal {path} cannot be written to.")
-    return sa.URL.create("sqlite", database=str(path))
 
 
 class Database:
@@ -66,37 +47,33 @@ class Database:
     it gives to events grow in the order of commits, and no reader meets a gap that is filled later.
 
     Args:
-        url: where.
+        journal: the path of an SQLite file, or a database URL.
         lock: a statement that takes the campaign's lock, for databases with many writers.
     """
 
-    def __init__(self, url: sa.URL, lock: sa.Executable):
+    def __init__(self, journal: str | os.PathLike, lock: sa.Executable):
+        self._journal, self._lock = journal, lock
+        url = database_url(journal)
         self.sqlite = url.get_backend_name() == "sqlite"
-        self._url = url
-        self._lock = lock
-        options: dict[str, Any] = (
-            {"connect_args": {"timeout": _PATIENCE, "check_same_thread": False}}
-            if self.sqlite
-            # A connection may break between two calls that are hours apart: test it before use.
-            else {"pool_pre_ping": True, "isolation_level": "READ COMMITTED"}
-        )
-        try:
-            self._engine = sa.create_engine(url, hide_parameters=True, **options)
-        except ImportError as error:
-            raise ImportError(
-                "A journal in PostgreSQL needs a driver: pip install 'leadline[postgres]'."
-            ) from error
+        self._file = File(Path(url.database or "")) if self.sqlite else None
+        self._engine = self._reader = _engine_of(url)
         self._writer = self._engine.execution_options(**{_WRITES: True})
+        # What goes wrong in there.
+        driver: Any = self._engine.dialect.dbapi
+        self.errors = (exc.SQLAlchemyError, driver.Error)
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
         self._closed = 0
-        if self.sqlite:
-            event.listen(self._engine, "connect", _set_up_sqlite)
-            event.listen(self._engine, "begin", _begin_sqlite)
-        else:
-            event.listen(self._engine, "connect", _set_up_postgresql)
+        # Whether the last transaction failed; beats do not count.
+        self.failed = False
+        # Who has waited for a server in vain does not wait again, until it answers.
+        self._in_vain = False
 
     @contextlib.contextmanager
     def creating(self) -> Iterator[sa.Connection]:
         """A transaction that may create tables."""
+        folder = self._file.path.parent if self._file else None
+        if folder and not os.access(folder, os.W_OK):
+            raise InvalidData(f"The folder of the journal {self.place} cannot be written to.")
         with self._writer.connect() as connection, connection.begin():
             if not self.sqlite:
                 # There is no row to lock yet, so all who create lock the same number.
@@ -105,8 +82,9 @@ class Database:
 
     def opened(self) -> None:
         """Keep SQLite's write-ahead log from now on: readers and a writer do not wait."""
-        if not self.sqlite:
+        if self._file is None:
             return
+        self._file.begin()
         until = time.monotonic() + _PATIENCE
         with contextlib.closing(self._engine.raw_connection()) as connection:
             while True:
@@ -122,43 +100,66 @@ class Database:
     @contextlib.contextmanager
     def looking(self) -> Iterator[sa.Connection]:
         """A transaction that writes nothing, to a database that must be there now."""
-        if self.sqlite and not Path(self._url.database or "").exists():
-            # SQLite would make an empty file.
-            raise InvalidData(f"There is no journal {self._url.database}.")
-        with self._engine.connect() as connection, connection.begin():
+        if self._file is not None:
+            self._file.require()
+            self._find_reader(self._file)
+            self._file.begin()
+        with self._reader.connect() as connection, connection.begin():
             yield connection
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sa.Connection]:
         """A transaction that writes nothing."""
-        with self._transaction(self._engine) as connection:
+        with self._transaction(self._reader) as connection:
             yield connection
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[sa.Connection]:
         """A transaction that holds the campaign's lock; it is on disk after the block."""
-        with self.beating() as connection:
+        with self._transaction(self._writer) as connection:
             if not self.sqlite:
                 connection.execute(self._lock)
             yield connection
 
     @contextlib.contextmanager
     def beating(self) -> Iterator[sa.Connection]:
-        """A transaction that writes beside the campaign's lock, where the database can do that."""
-        with self._transaction(self._writer) as connection:
+        """A transaction that writes beside the campaign's lock, where the database can do that.
+
+        It waits for no server that is away.
+        """
+        with self._transaction(self._writer, waits=False) as connection:
             yield connection
 
     def close(self) -> None:
         """Let go of all connections; those in use go when their transactions end."""
         self._closed += 1
         self._engine.dispose()
+        self._drop_copy()
+
+    def reason(self, error: BaseException) -> str:
+        """What a database said, in a sentence without its end, and without passwords."""
+        said = " ".join(str(getattr(error, "orig", None) or error).split())
+        if not self.sqlite:
+            said = without_passwords(said, self._journal)
+        return said.rstrip(".? ")
+
+    def cause(self, error: BaseException) -> BaseException | None:
+        """What a traceback may show beside our own error: drivers of servers quote URLs."""
+        return getattr(error, "orig", None) or error if self.sqlite else None
 
     @contextlib.contextmanager
-    def _transaction(self, engine: sa.Engine) -> Iterator[sa.Connection]:
+    def _transaction(self, engine: sa.Engine, waits: bool = True) -> Iterator[sa.Connection]:
         before, pool = self._closed, self._engine.pool
+        if self._file is not None:
+            self._file.check()
         try:
-            with _connect(engine) as connection, connection.begin():
+            with self._connect(engine, waits) as connection, connection.begin():
                 yield connection
+            self.failed &= not waits
+        except self.errors as error:
+            self.failed |= waits
+            failed = JournalFailed(f"{self} failed: {self.reason(error)}.")
+            raise failed from self.cause(error)
         finally:
             # A heart may beat while the journal is closed. Its connection then comes back to a pool
             # that nobody will look at again.
@@ -166,21 +167,82 @@ class Database:
                 pool.dispose()
                 self._engine.dispose()
 
+    def _connect(self, engine: sa.Engine, waits: bool) -> sa.Connection:
+        """A connection, from a server that may be away for a moment."""
+        until = time.monotonic() + _PATIENCE
+        while True:
+            try:
+                connection = engine.connect()
+                self._in_vain = False
+                return connection
+            except exc.OperationalError:
+                if not waits or self._in_vain:
+                    raise
+                if time.monotonic() > until:
+                    self._in_vain = True
+                    raise
+                time.sleep(0.5)
+
+    def _find_reader(self, file: File) -> None:
+        """Read the file where it is, or a copy if SQLite cannot."""
+        self._drop_copy()
+        if file.shared:
+            try:
+                with self._engine.connect() as connection, connection.begin():
+                    connection.exec_driver_sql("SELECT 1 FROM sqlite_master")
+                return
+            except exc.OperationalError as error:
+                if getattr(error.orig, "sqlite_errorcode", 0) & 0xFF not in _NOT_WRITABLE:
+                    raise
+        self._copy = file.copy()
+        path = Path(self._copy.name) / file.path.name
+        self._reader = _engine_of(sa.URL.create("sqlite", database=str(path)))
+
+    def _drop_copy(self) -> None:
+        if self._copy is not None:
+            self._reader.dispose()
+            self._copy.cleanup()
+        self._reader, self._copy = self._engine, None
+
+    @property
+    def place(self) -> str:
+        """Where it is, for everybody to read."""
+        return str(self._file.path) if self._file else shown_place(self._journal)
+
     def __str__(self) -> str:
-        where = self._url.database if self.sqlite else self._url.render_as_string()
-        return f"The journal {where}"
+        return f"The journal {self.place}"
 
 
-def _connect(engine: sa.Engine) -> sa.Connection:
-    """A connection, from a server that may be away for a moment."""
-    until = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            return engine.connect()
-        except exc.OperationalError:
-            if time.monotonic() > until:
-                raise
-            time.sleep(0.5)
+def _engine_of(url: sa.URL) -> sa.Engine:
+    sqlite = url.get_backend_name() == "sqlite"
+    options: dict[str, Any] = {"connect_args": {"timeout": _PATIENCE, "check_same_thread": False}}
+    if not sqlite:
+        limits = _LIMITS if url.get_driver_name() == "psycopg" else {}
+        limits = {name: limit for name, limit in limits.items() if name not in url.query}
+        # A connection may break between two calls that are hours apart: test it before use.
+        options = {
+            "pool_pre_ping": True,
+            "isolation_level": "READ COMMITTED",
+            "connect_args": limits,
+        }
+    try:
+        engine = sa.create_engine(url, hide_parameters=True, **options)
+    except ImportError as error:
+        raise ImportError(
+            "A journal in PostgreSQL needs a driver: pip install 'leadline[postgres]'."
+        ) from error
+    # A driver, or something else in the URL, that SQLAlchemy does not know.
+    except exc.SQLAlchemyError:
+        raise InvalidData(
+            "The journal's URL cannot be read: its driver is not known. Begin it with "
+            "postgresql://."
+        ) from None
+    if sqlite:
+        event.listen(engine, "connect", _set_up_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+    else:
+        event.listen(engine, "connect", _set_up_postgresql)
+    return engine
 
 
 def _set_up_sqlite(connection: Any, _record: Any) -> None:

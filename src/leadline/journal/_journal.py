@@ -4,7 +4,8 @@ A journal is an ordered list of events, numbered 1, 2, 3, ... as they were writt
 that run now with who runs them. A question that applies the events in their order is the question
 of every other process that did. Several processes may use one journal at the same time.
 
-All methods are called from one thread for each journal object.
+All methods are called from one thread for each journal object. What was open and cannot be read or
+written any more raises `JournalFailed`.
 """
 
 from __future__ import annotations
@@ -80,6 +81,10 @@ class Journal(abc.ABC):
     @abc.abstractmethod
     def mine(self) -> set[int]:
         """The unfinished trials that are ours."""
+
+    @abc.abstractmethod
+    def interrupted(self) -> set[int]:
+        """The unfinished trials that were called, by a process that can be seen to be gone."""
 
     @abc.abstractmethod
     def unfinished(self) -> int:

@@ -21,6 +21,8 @@ class MemoryJournal(Journal):
         self._trials = 0
         # Unfinished trials, and whether somebody runs them.
         self._running: dict[int, bool] = {}
+        # Those among them that were released.
+        self._released: set[int] = set()
 
     def open(self, settings: dict[str, Any]) -> None:
         """Begin, or go on with the same settings."""
@@ -87,11 +89,16 @@ class MemoryJournal(Journal):
         """Take over trials that were released."""
         free = sorted(trial for trial, ours in self._running.items() if not ours)[:limit]
         self._running |= dict.fromkeys(free, True)
+        self._released -= set(free)
         return free
 
     def mine(self) -> set[int]:
         """The unfinished trials that were not released."""
         return {trial for trial, ours in self._running.items() if ours}
+
+    def interrupted(self) -> set[int]:
+        """The unfinished trials that were released."""
+        return self._released & self._running.keys()
 
     def unfinished(self) -> int:
         """How many trials are not finished."""
@@ -99,6 +106,7 @@ class MemoryJournal(Journal):
 
     def release(self) -> None:
         """Free the unfinished trials."""
+        self._released |= self.mine()
         self._running = dict.fromkeys(self._running, False)
 
     def close(self) -> None:

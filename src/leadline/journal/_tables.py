@@ -8,6 +8,9 @@ import sqlalchemy as sa
 # 2: trials may be withdrawn and corrected, and spaces widened.
 FORMAT = 2
 
+# Who owns a trial after its owner has left.
+LEFT = "left"
+
 TABLES = sa.MetaData()
 
 CAMPAIGN = sa.Table(
@@ -46,7 +49,8 @@ LATE = sa.Table(
     sa.Column("written", sa.Double, nullable=False),
 )
 
-# Asked trials that have not ended; `since` when their owner has them. Without one they are free.
+# Asked trials that have not ended; `since` when their owner has them. They are free without one, as
+# after an ask by hand, and if there is no such owner, as when it has left.
 RUNNING = sa.Table(
     "leadline_running",
     TABLES,

@@ -7,6 +7,7 @@ from leadline.questions._question import Exhausted, Question
 from leadline.questions._registry import question_from_settings
 from leadline.questions._table import frame_of
 from leadline.questions._trial import Trial
+from leadline.questions._unwritten import with_unwritten
 from leadline.questions.minimize import METHODS, Maximize, Minimize, Optimum, methods
 
 __all__ = [
@@ -29,4 +30,5 @@ __all__ = [
     "question_from_settings",
     "read_frame",
     "rows_of_data",
+    "with_unwritten",
 ]

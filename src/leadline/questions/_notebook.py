@@ -12,7 +12,17 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from leadline.boundary import InvalidData
-from leadline.journal import Asked, Corrected, End, Event, Given, Journal, Start, open_journal
+from leadline.journal import (
+    Asked,
+    Corrected,
+    End,
+    Event,
+    Given,
+    Journal,
+    Start,
+    open_journal,
+    shown_place,
+)
 
 if TYPE_CHECKING:
     from leadline.questions._question import Question
@@ -24,10 +34,14 @@ class Notebook:
     Args:
         journal: a file, a database URL or a `Journal`.
         number: of the last event that the question knows.
+
+    Attributes:
+        interrupted: trials whose process was gone when the journal was read last, see `Journal`.
     """
 
     def __init__(self, journal: str | os.PathLike | Journal, number: int = 0):
         self._where, self._number = journal, number
+        self.interrupted: set[int] = set()
         self._journal: Journal | None = None
         # Whether it may be written to, and whether its settings are known to be the question's.
         self._ready = self._same = False
@@ -41,8 +55,10 @@ class Notebook:
         """What was written since the last time."""
         journal = self._journal or open_journal(self._where)
         try:
-            journal.settings()
+            if not self._ready:
+                journal.settings()
             events = journal.read(self._number)
+            self.interrupted = journal.interrupted()
         finally:
             # Who only looks leaves nothing open.
             if journal is not self._journal and journal is not self._where:
@@ -83,7 +99,8 @@ class Notebook:
         return self._journal
 
     def __str__(self) -> str:
-        name = str(self._journal or open_journal(self._where))
+        where = self._journal or self._where
+        name = str(where) if isinstance(where, Journal) else f"the journal {shown_place(where)}"
         return name[0].lower() + name[1:]
 
     def __getstate__(self) -> dict[str, Any]:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import abc
 import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from typing import Any, ClassVar
 
 import numpy as np
@@ -28,6 +28,7 @@ from leadline.journal import (
     Failed,
     Given,
     Journal,
+    JournalFailed,
     Told,
     Withdrawn,
 )
@@ -39,6 +40,7 @@ from leadline.questions._notebook import Notebook
 from leadline.questions._registry import register
 from leadline.questions._rehearsals import Rehearsals
 from leadline.questions._trial import Trial
+from leadline.questions._unwritten import with_unwritten
 
 # Points whose rows are closer than this are the same, written with fewer digits.
 _ROUNDING = 1e-9
@@ -142,16 +144,19 @@ class Question(Fold, abc.ABC):
     def counts(self) -> str:
         """What became of the trials, in numbers."""
         trials = self._trials
-        failed, running = sum(t.failed for t in trials), sum(t.running for t in trials)
-        withdrawn = sum(t.withdrawn for t in trials)
-        values = len(trials) - failed - running - withdrawn
-        counts = f"{len(trials)} trials: {values} with a value, {failed} failed, {running} running"
+        failed, withdrawn = sum(t.failed for t in trials), sum(t.withdrawn for t in trials)
+        values = len(trials) - failed - withdrawn - sum(t.running for t in trials)
+        counts = (
+            f"{len(trials)} trials: {values} with a value, {failed} failed, {self._unfinished()}"
+        )
         return counts + (f", {withdrawn} withdrawn" if withdrawn else "")
 
     def remark(self, trial: Trial) -> str:
         """What there is to say about a trial besides its record."""
         if trial.failed:
             return trial.reason.splitlines()[0]
+        if self._is_interrupted(trial):
+            return "interrupted: its process ended, and the next run calls it again"
         if trial.withdrawn or trial.running:
             return "withdrawn" if trial.withdrawn else "running"
         said = [] if trial.asked else ["given"]
@@ -225,9 +230,18 @@ class Question(Fold, abc.ABC):
         self._notebook = notebook
         self.catch_up()
 
-    def resume(self, journal: str | os.PathLike | Journal, number: int) -> None:
-        """Go on with a journal of which the events up to a `number` have been applied."""
+    def resume(
+        self, journal: str | os.PathLike | Journal, number: int, interrupted: Set[int] = frozenset()
+    ) -> None:
+        """Go on with a journal of which the events up to a `number` have been applied.
+
+        Args:
+            journal: where.
+            number: of events.
+            interrupted: trials whose process is gone.
+        """
         self._notebook = Notebook(journal, number)
+        self._notebook.interrupted = set(interrupted)
 
     def catch_up(self) -> None:
         """Read what others wrote into the journal that the question keeps."""
@@ -315,16 +329,22 @@ class Question(Fold, abc.ABC):
         """Apply events, and write them down first if the question keeps a journal."""
         if self._notebook is None:
             return [self.apply(event) for event in propose()]
-        while True:
+        events: Any = []
+        written = False
+        try:
+            while not written:
+                self.catch_up()
+                events = propose()
+                # What cannot be applied must not be written.
+                ahead = self._ahead()
+                for event in events:
+                    ahead.apply(event)
+                written = self._notebook.write(self, events)
             self.catch_up()
-            events: Any = propose()
-            # What cannot be applied must not be written.
-            ahead = self._ahead()
-            for event in events:
-                ahead.apply(event)
-            if self._notebook.write(self, events):
-                break
-        self.catch_up()
+        except JournalFailed as error:
+            unread, unwritten = (events, []) if written else ([], events)
+            told = with_unwritten(error, self, unread, unwritten)
+            raise told from error.__cause__
         return [self._trials[event.trial] for event in events]
 
     def _number_of(self, trial: Any) -> int | None:
@@ -356,6 +376,17 @@ class Question(Fold, abc.ABC):
                 raise InvalidData(f"Row {row} of the frame: {error}") from error
         return checked
 
+    def _is_interrupted(self, trial: Trial) -> bool:
+        """Whether nobody runs a trial that has not ended, as far as the journal can see."""
+        notebook = self._notebook
+        return trial.running and notebook is not None and trial.id in notebook.interrupted
+
+    def _unfinished(self) -> str:
+        """How many trials have not ended, in words."""
+        interrupted = sum(self._is_interrupted(t) for t in self._trials)
+        running = f"{sum(t.running for t in self._trials) - interrupted} running"
+        return running + (f", {interrupted} interrupted" if interrupted else "")
+
     def _ahead(self) -> Any:
         """A copy to think ahead with."""
         ahead = super()._ahead()
@@ -368,8 +399,8 @@ class Question(Fold, abc.ABC):
 
     def __repr__(self) -> str:
         trials = self._trials
-        running, failed = sum(t.running for t in trials), sum(t.failed for t in trials)
-        counts = f"{len(trials)} trials, {running} running, {failed} failed"
+        failed = sum(t.failed for t in trials)
+        counts = f"{len(trials)} trials, {self._unfinished()}, {failed} failed"
         parts = f"{len(self.space.names)} parameters"
         kept = f", in {self._notebook}" if self._notebook is not None else ""
         return f"{type(self).__name__}({parts}, seed={self.seed}: {counts}{kept})"

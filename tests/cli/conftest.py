@@ -22,6 +22,25 @@ when = {act = "relu"}
 
 FUNCTIONS = """
 import sys
+import leadline as ll
+
+half = ll.Space(
+    rate=ll.Real(0.0, 1.0), slope=ll.Real(0.0, 1.0), constraint=lambda p: p["rate"] <= 0.5
+)
+box = [(0.0, 1.0), (2.0, 3.0)]
+pool = ll.Pool([{"name": f"m{i}", "rate": float(i)} for i in range(20)])
+
+def make():
+    return half
+
+def cannot():
+    raise RuntimeError("no license")
+
+def rate(params):
+    return params["rate"]
+
+def total(x):
+    return float(x.sum())
 
 def loss(params):
     assert isinstance(params, dict)

@@ -269,6 +269,14 @@ def test_a_reader_that_has_seen_enough(finished, monkeypatch, capsys, command):
     assert capsys.readouterr().err == ""
 
 
+def test_nobody_listens(finished, monkeypatch):
+    """The shell closed standard output, as for a job without a terminal."""
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(SystemExit) as ended:
+        app(["show", str(finished / "run.db")])
+    assert ended.value.code == 0
+
+
 def test_a_function_of_several_points(folder):
     done = run("functions_of_the_user:several", "--batch", 4, "--vectorized")
     assert done.exit_code == 0

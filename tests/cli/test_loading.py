@@ -41,7 +41,7 @@ def test_modules_of_the_current_folder_come_first(folder):
 
 @pytest.mark.parametrize("name", ["half", "make"])
 def test_a_space_of_a_module_may_have_a_constraint(folder, name):
-    done = run("functions_of_the_user:rate", space=f"functions_of_the_user:{name}", budget=12)
+    done = run("functions_of_the_user:rate", space=f"spaces_of_the_user:{name}", budget=12)
     assert done.exit_code == 0
     rates = [trial.x["rate"] for trial in load("run.db").trials]
     assert len(rates) == 12
@@ -50,9 +50,9 @@ def test_a_space_of_a_module_may_have_a_constraint(folder, name):
 
 
 def test_a_list_of_bounds_and_a_pool(folder):
-    assert run("functions_of_the_user:total", space="functions_of_the_user:box").exit_code == 0
+    assert run("functions_of_the_user:total", space="spaces_of_the_user:box").exit_code == 0
     assert all(trial.x[1] >= 2.0 for trial in load("run.db").trials)
-    options = dict(journal="pool.db", space="functions_of_the_user:pool")
+    options = dict(journal="pool.db", space="spaces_of_the_user:pool")
     assert run("functions_of_the_user:rate", **options).exit_code == 0
     assert all(trial.x["name"] == f"m{trial.value:g}" for trial in load("pool.db").trials)
 
@@ -60,14 +60,14 @@ def test_a_list_of_bounds_and_a_pool(folder):
 @pytest.mark.parametrize(
     ("space", "message"),
     [
-        ("functions_of_the_user:haf", "has no space 'haf'. Did you mean 'half'?"),
-        ("functions_of_the_user:sys", "has no space 'sys'."),
-        ("functions_of_the_users:half", "Did you mean 'functions_of_the_user'?"),
-        ("functions_of_the_user.py:half", "A space is written as functions_of_the_user:half"),
+        ("spaces_of_the_user:haf", "has no space 'haf'. Did you mean 'half'?"),
+        ("spaces_of_the_user:ll", "has no space 'll'."),
+        ("spaces_of_the_users:half", "Did you mean 'spaces_of_the_user'?"),
+        ("spaces_of_the_user.py:half", "A space is written as spaces_of_the_user:half"),
         ("functions_of_the_user:", "A space is written as module:space"),
         ("functions_of_the_user", "A space is a TOML file, or is written as module:space"),
-        ("functions_of_the_user:number", "from a list of (low, high) pairs, got 3"),
-        ("functions_of_the_user:cannot", "cannot be made: RuntimeError: no license ("),
+        ("spaces_of_the_user:number", "from a list of (low, high) pairs, got 3"),
+        ("spaces_of_the_user:cannot", "cannot be made: RuntimeError: no license ("),
         ("functions_of_the_user:rate", "cannot be made: TypeError: rate() missing 1"),
     ],
 )

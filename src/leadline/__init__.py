@@ -39,6 +39,8 @@ if _typing.TYPE_CHECKING:
     from leadline.questions import Maximize, Minimize, methods
     from leadline.spaces import Choice, Integer, Ordinal, Pool, Real, Space
 
+    __version__: str
+
 _ROOMS = (
     "acquisition",
     "boundary",
@@ -76,6 +78,8 @@ _ROOM_OF = {name: room for room, names in _NAMES.items() for name in names}
 def __getattr__(name: str) -> _typing.Any:
     if name in _ROOMS:
         return _importlib.import_module(f"leadline.{name}")
+    if name == "__version__":
+        return _importlib.import_module("importlib.metadata").version("leadline")
     if name not in _ROOM_OF:
         raise AttributeError(f"module 'leadline' has no attribute {name!r}")
     found = getattr(_importlib.import_module(f"leadline.{_ROOM_OF[name]}"), name)

@@ -36,7 +36,7 @@ def test_a_kill_and_a_resume(database):
 def test_frames_files_and_reports(tmp_path):
     journal = str(tmp_path / "panel.db")
     frame = run(Panel(), ask_panel, CampaignOptions(12, journal=journal, progress=False))
-    columns = ["trial", "left", "right", "value", "failed", "reason", "seconds"]
+    columns = ["trial", "left", "right", "value", "failed", "reason", "seconds", "info"]
     assert list(frame.columns) == columns
     assert len(frame) == 12
     good = frame[~frame["failed"]]

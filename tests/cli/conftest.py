@@ -1,4 +1,4 @@
-"""A folder as a person has it: a space, and a module of functions."""
+"""A folder as a person has it: spaces, and a module of functions."""
 
 import sys
 
@@ -22,6 +22,12 @@ when = {act = "relu"}
 
 FUNCTIONS = """
 import sys
+
+def rate(params):
+    return params["rate"]
+
+def total(x):
+    return float(x.sum())
 
 def loss(params):
     assert isinstance(params, dict)
@@ -49,13 +55,33 @@ def several(points):
 number = 3
 """
 
+SPACES = """
+import leadline as ll
+
+half = ll.Space(
+    rate=ll.Real(0.0, 1.0), slope=ll.Real(0.0, 1.0), constraint=lambda p: p["rate"] <= 0.5
+)
+box = [(0.0, 1.0), (2.0, 3.0)]
+pool = ll.Pool([{"name": f"m{i}", "rate": float(i)} for i in range(20)])
+
+def make():
+    return half
+
+def cannot():
+    raise RuntimeError("no license")
+
+number = 3
+"""
+
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The current folder, with a space and functions."""
+    """The current folder, with spaces and functions."""
     (tmp_path / "space.toml").write_text(SPACE)
     (tmp_path / "functions_of_the_user.py").write_text(FUNCTIONS)
+    (tmp_path / "spaces_of_the_user.py").write_text(SPACES)
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.delitem(sys.modules, "functions_of_the_user", raising=False)
+    for module in ("functions_of_the_user", "spaces_of_the_user"):
+        monkeypatch.delitem(sys.modules, module, raising=False)
     return tmp_path

@@ -1,15 +1,22 @@
 """The command line: commands in this process, and one run in a process of its own."""
 
 import csv
+import importlib.metadata
 import io
+import json
+import os
 import re
 import subprocess
 import sys
 
+import numpy as np
+import pandas as pd
 import pytest
 from tests.cli.calls import leadline, run
 
+import leadline as ll
 from leadline.campaign import load as replay
+from leadline.cli import app
 
 
 def test_run_continue_and_show(folder):
@@ -32,13 +39,16 @@ def test_run_continue_and_show(folder):
     assert "no [tanh] today" in re.sub(r"\s+", " ", shown.stdout)
 
 
+def listed(*options):
+    lines = leadline("show", "run.db", *options).stdout.splitlines()
+    table = lines[next(i for i, line in enumerate(lines) if line.startswith("trial")) + 1 :]
+    return [int(found[1]) for line in table if (found := re.match(r" *(\d+)  ", line))]
+
+
 def test_only_the_last_trials_and_the_best_are_listed(folder):
     run()
     best = replay("run.db").best()
-    lines = leadline("show", "run.db", "--last", "2").stdout.splitlines()
-    table = lines[next(i for i, line in enumerate(lines) if line.startswith("trial")) + 1 :]
-    listed = [int(found[1]) for line in table if (found := re.match(r" *(\d+)  ", line))]
-    assert listed == sorted({best, 6, 7})
+    assert listed("--last", "2") == sorted({best, 6, 7})
     assert "trial  " not in leadline("show", "run.db", "--last", "0").stdout
 
 
@@ -102,7 +112,7 @@ def test_export(folder):
     assert leadline("export", "run.db", "-").stdout == text
     table = list(csv.DictReader(io.StringIO(text)))
     trials = replay("run.db").trials
-    header = ["trial", "rate", "act", "slope", "value", "failed", "reason", "seconds"]
+    header = ["trial", "rate", "act", "slope", "value", "failed", "reason", "seconds", "info"]
     assert list(table[0]) == header
     assert len(table) == len(trials)
     for row, trial in zip(table, trials, strict=True):
@@ -113,6 +123,39 @@ def test_export(folder):
         assert (row["failed"] == "True") == trial.failed
         assert row["reason"] == trial.reason
         assert float(row["seconds"]) >= 0.0
+
+
+def test_what_calls_returned_besides_is_exported(folder):
+    q = ll.Minimize([(0.0, 1.0)], method="random", journal="run.db")
+    q.ask(4)
+    infos = [{"epochs": 3, "log": 'a "b"\n'}, {"curve": np.arange(3), "loss": np.nan}, {}]
+    for trial, info in enumerate(infos):
+        q.tell(trial, float(trial), info)
+    q.fail(3, "a name that is no text: \udce9")
+    q.close()
+    assert leadline("export", "run.db", "out.csv").exit_code == 0
+    frame = pd.read_csv("out.csv")
+    assert json.loads(frame["info"][0]) == infos[0]
+    assert frame["info"][1] == '{"curve": [0, 1, 2], "loss": NaN}'
+    assert frame["info"][2:].isna().all()
+    assert frame["reason"][3] == "a name that is no text: \\udce9"
+
+
+def test_an_exported_table_is_read_back(folder):
+    """With parameters that are called like its columns."""
+    names = ("trial", "value", "failed", "reason", "seconds", "info")
+    space = ll.Space({name: ll.Real(0.0, 1.0) for name in names})
+    q = ll.Minimize(space, method="random", journal="run.db")
+    for trial in q.ask(4):
+        q.tell(trial, sum(trial.x.values()), {"operator": "Ada"})
+    q.close()
+    assert leadline("export", "run.db", "out.csv").exit_code == 0
+    again = ll.Minimize(space, method="random")
+    again.tell(pd.read_csv("out.csv"))
+    assert [t.x for t in again.trials] == [t.x for t in q.trials]
+    assert [t.value for t in again.trials] == [t.value for t in q.trials]
+    header = next(line for line in leadline("show", "run.db").stdout.splitlines() if "x.t" in line)
+    assert header.split() == ["trial", *(f"x.{name}" for name in names), "value", "seconds"]
 
 
 def test_picture(folder):
@@ -171,6 +214,67 @@ def test_help():
     assert "leadline run train:loss --space space.toml --budget 60 --journal run.db" in text
     for command in ("run", "show", "export"):
         assert leadline(command, "--help").exit_code == 0
+
+
+def test_version(folder):
+    done = leadline("--version")
+    assert done.exit_code == 0
+    assert done.stdout == f"leadline {importlib.metadata.version('leadline')}\n"
+    assert ll.__version__ == importlib.metadata.version("leadline")
+
+
+def test_tolerance(folder):
+    done = run("functions_of_the_user:loss", "--tolerance", -1, "--method", "gp")
+    assert "tolerance must be a number that is not negative, got -1.0" in done.stderr
+    done = run("functions_of_the_user:loss", "--tolerance", 0.1)
+    assert "tolerance needs a method that says how much improvement it expects" in done.stderr
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """The folder of a campaign of 16 trials, to look at."""
+    folder = tmp_path_factory.mktemp("finished")
+    q = ll.Minimize([(0.0, 1.0)], method="random", journal=folder / "run.db")
+    for trial in q.ask(16):
+        q.tell(trial, float(trial.x[0]))
+    q.close()
+    return folder
+
+
+def test_all_trials_are_listed_if_they_are_few(finished, monkeypatch):
+    monkeypatch.chdir(finished)
+    for last in (16, 17, 20, 31, 32, 100):
+        assert listed("--last", last) == list(range(16))
+    assert listed("--last", 15)[-15:] == list(range(1, 16))
+
+
+@pytest.mark.parametrize("width", [0, 14])
+def test_narrow_terminals(finished, width):
+    shown = leadline("show", finished / "run.db", columns=width)
+    assert shown.exit_code == 0
+    assert "┤" in shown.stdout
+
+
+@pytest.mark.parametrize("command", [("show",), ("export", "-")])
+def test_a_reader_that_has_seen_enough(finished, monkeypatch, capsys, command):
+    """As for `head`: nothing is said, also when Python ends, and the shell sees SIGPIPE."""
+    verb, *more = command
+    reader, writer = os.pipe()
+    os.close(reader)
+    with open(writer, "w") as pipe:
+        monkeypatch.setattr(sys, "stdout", pipe)
+        with pytest.raises(SystemExit) as ended:
+            app([verb, str(finished / "run.db"), *more])
+    assert ended.value.code == 141
+    assert capsys.readouterr().err == ""
+
+
+def test_nobody_listens(finished, monkeypatch):
+    """The shell closed standard output, as for a job without a terminal."""
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(SystemExit) as ended:
+        app(["show", str(finished / "run.db")])
+    assert ended.value.code == 0
 
 
 def test_a_function_of_several_points(folder):

@@ -1,7 +1,9 @@
 import numpy as np
 import pytest
 
+from leadline.boundary import InvalidData
 from leadline.questions._surrogate import (
+    check_model,
     half_ranked,
     learn,
     signed_logarithm,
@@ -104,3 +106,20 @@ def test_stand_ins_have_no_noise_and_teach_nothing(fitted):
     for name in ("lengthscale", "share"):
         old, new = (getattr(p.gp.kernel.kernel, name) for p in (posterior, found))
         np.testing.assert_array_equal(old, new)
+
+
+@pytest.mark.parametrize(
+    ("initial", "noise", "message"),
+    [
+        ("many", None, "initial must be a whole number, at least 2, got 'many'"),
+        (float("nan"), None, "got nan"),
+        (2.5, None, "got 2.5"),
+        (None, "low", "noise must be a variance, a number that is not negative, got 'low'"),
+        (None, float("nan"), "got nan"),
+        (None, (0.0, 1.0), "got \\(0.0, 1.0\\)"),
+    ],
+)
+def test_settings_that_mean_nothing(initial, noise, message):
+    check_model(np.int64(2), np.float32(0.0))
+    with pytest.raises(InvalidData, match=message):
+        check_model(initial, noise)

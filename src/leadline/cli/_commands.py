@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
-import csv
-import functools
 import io
 import shlex
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
+
+from leadline.cli._errors import with_clear_errors
 
 app = typer.Typer(
     name="leadline",
@@ -33,8 +31,24 @@ def main() -> None:
     app(prog_name="leadline")
 
 
+def _show_version(wanted: bool) -> bool:
+    if wanted:
+        import leadline
+
+        typer.echo(f"leadline {leadline.__version__}")
+        raise typer.Exit
+    return wanted
+
+
 @app.callback()
-def _leadline() -> None:
+def _leadline(
+    version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
     """Where is an expensive function lowest? Leadline finds out with few calls of it.
 
     Write the function in `train.py`, and the space of its parameters in `space.toml`:
@@ -61,38 +75,38 @@ def _leadline() -> None:
 
     The journal keeps every call. The same command continues where it stopped, and several of them
     at the same time share the work.
+
+    A space can be written in Python as well, which takes constraints: `--space train:space` if it
+    is called `space` in `train.py`.
     """
 
 
-def _with_clear_errors(command: Callable[..., None]) -> Callable[..., None]:
-    """The command, with a line on standard error for what a user can mend."""
-
-    @functools.wraps(command)
-    def wrapped(*args: Any, **kwargs: Any) -> None:
-        from leadline.boundary import InvalidData
-        from leadline.campaign import ExecutorFailed, JournalFailed
-
-        try:
-            command(*args, **kwargs)
-        except (InvalidData, ExecutorFailed, JournalFailed, ImportError, OSError) as error:
-            typer.echo(f"leadline: {error}", err=True)
-            raise typer.Exit(1) from error
-
-    return wrapped
-
-
 @app.command()
-@_with_clear_errors
+@with_clear_errors
 def run(
     function: Annotated[
         str, typer.Argument(metavar="MODULE:FUNCTION", help="What to call, such as train:loss.")
     ],
-    space: Annotated[Path, typer.Option(help="A TOML file with a table for each parameter.")],
+    space: Annotated[
+        str,
+        typer.Option(
+            help="A TOML file with a table for each parameter; or, as MODULE:NAME, a space, a list "
+            "of bounds or a function that returns one of them, such as train:space.",
+        ),
+    ],
     budget: Annotated[int, typer.Option(help="How many calls, those of earlier runs included.")],
     journal: Annotated[str, typer.Option(help="The file or database URL that keeps every call.")],
     method: Annotated[
         str, typer.Option(help="How points are chosen: gp, thompson, bore, lfbo, tpe or random.")
     ] = "gp",
+    method_settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE",
+            help="A setting of the method, such as acquisition=ucb; once for each, or several as a "
+            "JSON object.",
+        ),
+    ] = None,
     maximize: Annotated[
         bool, typer.Option("--maximize", help="Look for the highest value, not the lowest.")
     ] = False,
@@ -100,6 +114,10 @@ def run(
     constraints: Annotated[
         int, typer.Option(help="How many constraint values the function returns with its value.")
     ] = 0,
+    tolerance: Annotated[
+        float | None,
+        typer.Option(help="Stop when no call is expected to improve the best value by more."),
+    ] = None,
     workers: Annotated[int | None, typer.Option(help="How many calls run at once.")] = None,
     batch: Annotated[
         int | None, typer.Option(help="Ask for so many points at once, and wait for all of them.")
@@ -116,28 +134,34 @@ def run(
     ] = None,
     vectorized: Annotated[
         bool,
-        typer.Option("--vectorized", help="Call with a list of dicts, for as many results."),
+        typer.Option("--vectorized", help="Call with several points at once, for as many results."),
     ] = False,
 ) -> None:
     """Call a function where it may be lowest, until the budget is used up.
 
-    The function is looked for in the current folder first. It takes a dict with a value for each
-    parameter, and returns a number; with constraints, the number and a list of their values, which
-    are at most 0 where a point is allowed. A call that raises has failed, and the campaign goes on.
+    Modules are looked for in the current folder first. The function takes a dict with a value for
+    each parameter, or an array where the space is a list of bounds. It returns a number; with
+    constraints, the number and a list of their values, which are at most 0 where a point is
+    allowed. A dict of anything else worth keeping may come last. A call that raises has failed, and
+    the campaign goes on.
     """
     from leadline import campaign
     from leadline.cli._loading import load_function, load_space, no_script_in_workers
+    from leadline.cli._settings import read_settings
+    from leadline.questions import as_method
 
     verb = campaign.maximize if maximize else campaign.minimize
+    chosen = as_method(method, read_settings(method_settings or []))
     f, parameters = load_function(function), load_space(space)
     with no_script_in_workers():
         answer = verb(
             f,
             parameters,
             budget=budget,
-            method=method,
+            method=chosen,
             seed=seed,
             constraints=constraints,
+            tolerance=tolerance,
             journal=journal,
             workers=workers,
             batch=batch,
@@ -156,10 +180,14 @@ def run(
 
 
 @app.command()
-@_with_clear_errors
+@with_clear_errors
 def show(
     journal: _JOURNAL,
     last: Annotated[int, typer.Option(min=0, help="How many of the last trials to list.")] = 20,
+    trial: Annotated[
+        int | None,
+        typer.Option(min=0, help="Show all that is known of the trial with this number, instead."),
+    ] = None,
     picture: Annotated[
         Path | None, typer.Option(help="Draw the answer to this file: .png, .pdf or .svg.")
     ] = None,
@@ -170,40 +198,31 @@ def show(
     """
     from leadline.campaign import load
     from leadline.cli._report import draw, print_report
+    from leadline.cli._trial import print_trial
 
     question = load(journal)
-    print_report(question, last)
+    if trial is None:
+        print_report(question, last)
+    else:
+        print_trial(question, trial, journal)
     if picture is not None:
         draw(question, picture)
         typer.echo(f"\nPicture: {picture}")
 
 
 @app.command()
-@_with_clear_errors
+@with_clear_errors
 def export(
     journal: _JOURNAL,
     file: Annotated[str, typer.Argument(help="The CSV file to write; - for standard output.")],
 ) -> None:
-    """Write a campaign as a CSV table with a row for each trial."""
+    """Write a campaign as a CSV table with a row for each trial.
+
+    Its columns are the number of the trial, the parameters, what the function returned, whether and
+    why it failed, the seconds that the call took, and as a JSON object what it returned besides. A
+    parameter called like one of the others, `value` say, has the column `x.value`.
+    """
     from leadline.campaign import load
+    from leadline.cli._export import write_table
 
-    question = load(journal)
-    with contextlib.ExitStack() as stack:
-        if file == "-":
-            to = sys.stdout
-        else:
-            to = stack.enter_context(open(file, "w", newline="", encoding="utf-8"))
-        table = csv.writer(to, lineterminator="\n")
-        table.writerow(question.columns)
-        for trial in question.trials:
-            record = question.record(trial)
-            table.writerow([_written(record.get(name)) for name in question.columns])
-
-
-def _written(cell: Any) -> Any:
-    """A cell of a table as CSV takes it: arrays as lists, in full."""
-    import json
-
-    import numpy as np
-
-    return json.dumps(cell.tolist()) if isinstance(cell, np.ndarray) else cell
+    write_table(load(journal), file)

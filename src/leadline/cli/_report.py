@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from leadline.boundary import InvalidData, shorten, show
 from leadline.cli._chart import text_chart
+from leadline.cli._terminal import Terminal
 from leadline.questions import Question, Trial
 
 _HEIGHT, _WIDTH = 6, 60
@@ -20,9 +20,7 @@ _COLUMNS = 6
 
 def print_report(question: Question, last: int) -> None:
     """Print settings, counts, the best point, convergence and the last trials."""
-    # Names and reasons are text, whatever brackets or colons there are in them.
-    console = Console(markup=False, highlight=False, emoji=False)
-    trials = question.trials
+    console, trials = Terminal(), question.trials
     console.print(question.heading(), style="bold")
     for name, parameter in getattr(question.space, "parameters", {}).items():
         console.print(f"  {name}: {parameter!r}")
@@ -36,7 +34,7 @@ def print_report(question: Question, last: int) -> None:
         width = min(_WIDTH, console.width - 14)
         for line in text_chart(_best_so_far(question), width, _HEIGHT):
             console.print(f"  {line}", no_wrap=True)
-    listed = list(trials[len(trials) - last :]) if last else []
+    listed = list(trials[max(0, len(trials) - last) :])
     if best is not None and listed and best < listed[0].id:
         listed.insert(0, trials[best])
     if listed:
@@ -59,7 +57,7 @@ def _best_so_far(question: Question) -> list[float]:
 
 
 def _table(question: Question, trials: list[Trial]) -> Table:
-    names, outputs = question.space.names, question.outputs
+    names, outputs = tuple(question.point_columns.values()), question.outputs
     apart = len(names) <= _COLUMNS
     table = Table(box=None, header_style="bold", pad_edge=False)
     table.add_column("trial", justify="right")

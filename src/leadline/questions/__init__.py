@@ -8,7 +8,7 @@ from leadline.questions._registry import question_from_settings
 from leadline.questions._table import frame_of
 from leadline.questions._trial import Trial
 from leadline.questions._unwritten import with_unwritten
-from leadline.questions.minimize import METHODS, Maximize, Minimize, Optimum, methods
+from leadline.questions.minimize import METHODS, Maximize, Minimize, Optimum, as_method, methods
 
 __all__ = [
     "METHODS",
@@ -24,6 +24,7 @@ __all__ = [
     "Question",
     "Told",
     "Trial",
+    "as_method",
     "frame_of",
     "is_frame",
     "methods",

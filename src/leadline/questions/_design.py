@@ -7,11 +7,12 @@ that were asked before.
 from __future__ import annotations
 
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData
+from leadline.boundary import InvalidData, shorten
 from leadline.numerics import shifted_sobol
 from leadline.search import is_among, unseen
 from leadline.spaces import Space
@@ -25,10 +26,11 @@ def design_size(space: Space, initial: int | None) -> int:
     return min(max(5, 2 * space.dim), 20) if initial is None else initial
 
 
-def check_design(initial: int | None) -> None:
+def check_design(initial: Any) -> None:
     """Refuse a design that no method can learn from."""
-    if initial is not None and initial < 2:
-        raise InvalidData(f"initial must be at least 2, got {initial}.")
+    whole = isinstance(initial, int | np.integer)
+    if initial is not None and not (whole and initial >= 2):
+        raise InvalidData(f"initial must be a whole number, at least 2, got {shorten(initial)}.")
 
 
 def design_row(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from leadline.boundary import InvalidData
@@ -16,15 +16,21 @@ def is_frame(value: Any) -> bool:
     return hasattr(value, "columns") and hasattr(value, "to_dict")
 
 
-def points_of(domain: Any, points: Any) -> Any:
+def points_of(question: Question, points: Any) -> Any:
     """The points of a frame, whose other columns do not matter; what is no frame stays."""
     if not is_frame(points):
         return points
-    # A box takes a frame for an array, unless it has the names of its columns.
-    if not getattr(domain, "named", True) and not set(domain.names) <= set(points.columns):
+    named = any(isinstance(name, str) for name in points.columns)
+    if not named and not getattr(question.space, "named", True):
+        # Columns without names are those of an array.
         return points
-    _require_columns(points, domain.names)
-    return [domain.from_dict({name: row[name] for name in domain.names}) for row in _rows(points)]
+    # Where nothing but points is read, their parts may have their own names as well.
+    columns = {
+        name: column if column in points.columns else name
+        for name, column in question.point_columns.items()
+    }
+    _require_columns(points, columns)
+    return [_point(question, columns, row) for row in _rows(points)]
 
 
 def read_frame(question: Question, frame: Any) -> list[tuple[Any, Any, Any]]:
@@ -32,28 +38,43 @@ def read_frame(question: Question, frame: Any) -> list[tuple[Any, Any, Any]]:
 
     Columns are those of `to_frame`; only points and what the function returned are read.
     """
-    _require_columns(frame, [*question.space.names, *question.outputs])
+    columns = question.point_columns
+    _require_columns(frame, columns, question.outputs)
     found = []
     for label, row in zip(frame.index, _rows(frame), strict=True):
         results = tuple(row[name] for name in question.outputs)
         if row.get("failed") is True or all(map(_is_empty, results)):
             continue
-        point = question.space.from_dict({name: row[name] for name in question.space.names})
-        found.append((label, point, question.returned(results)))
+        found.append((label, _point(question, columns, row), question.returned(results)))
     return found
+
+
+def _point(question: Question, columns: Mapping[str, str], row: Mapping[str, Any]) -> Any:
+    cells = {name: row[column] for name, column in columns.items()}
+    # An empty cell is None, which may be an option, whatever pandas makes of it.
+    return question.space.from_dict({k: None if _is_empty(v) else v for k, v in cells.items()})
 
 
 def _rows(frame: Any) -> Sequence[dict[str, Any]]:
     return frame.to_dict("records")
 
 
-def _require_columns(frame: Any, names: Sequence[str]) -> None:
-    missing = [name for name in names if name not in frame.columns]
-    if missing:
-        raise InvalidData(
-            f"The frame lacks the columns {', '.join(map(repr, missing))}; it has "
-            f"{', '.join(map(repr, map(str, frame.columns)))}."
+def _require_columns(frame: Any, columns: Mapping[str, str], others: Sequence[str] = ()) -> None:
+    """Refuse a frame that lacks a column of the parts of points, or one of the others."""
+    there = list(frame.columns)
+    needed = [*columns.values(), *others]
+    if missing := [name for name in needed if name not in there]:
+        has = f"it has {', '.join(map(repr, map(str, there)))}" if there else "it has none"
+        hint = "".join(
+            f" {column!r} is the parameter {name!r}, whose name is that of another column."
+            for name, column in columns.items()
+            if column in missing and column != name
         )
+        raise InvalidData(
+            f"The frame lacks the columns {', '.join(map(repr, missing))}; {has}.{hint}"
+        )
+    if twice := [name for name in needed if there.count(name) > 1]:
+        raise InvalidData(f"The frame has several columns {twice[0]!r}.")
 
 
 def _is_empty(cell: Any) -> bool:

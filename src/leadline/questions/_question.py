@@ -39,9 +39,12 @@ from leadline.questions._frames import is_frame, read_frame
 from leadline.questions._notebook import Notebook
 from leadline.questions._registry import register
 from leadline.questions._rehearsals import Rehearsals
+from leadline.questions._table import columns_of_parts
 from leadline.questions._trial import Trial
 from leadline.questions._unwritten import with_unwritten
 
+# The columns of a table that say what became of a trial, besides what the function returned.
+_OF_TRIALS = ("failed", "reason", "seconds", "info")
 # Points whose rows are closer than this are the same, written with fewer digits.
 _ROUNDING = 1e-9
 
@@ -102,8 +105,16 @@ class Question(Fold, abc.ABC):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """What the columns of a table of trials are called."""
-        return ("trial", *self.space.names, *self.outputs, "failed", "reason", "seconds")
+        """What the columns of a table of trials are called, each by a name of its own."""
+        return ("trial", *self.point_columns.values(), *self.outputs, *_OF_TRIALS)
+
+    @property
+    def point_columns(self) -> dict[str, str]:
+        """What the columns of the parts of a point are called, by the names of the parts.
+
+        It is the same name, unless that is of another column: then it is `x.value`, say.
+        """
+        return columns_of_parts(self.space.names, ("trial", *self.outputs, *_OF_TRIALS))
 
     @property
     def short_outputs(self) -> tuple[str, ...]:
@@ -112,13 +123,15 @@ class Question(Fold, abc.ABC):
 
     def record(self, trial: Trial) -> dict[str, Any]:
         """A trial by the names of its columns."""
+        columns = self.point_columns
         return {
             "trial": trial.id,
-            **self.space.as_dict(trial.x),
+            **{columns[name]: part for name, part in self.space.as_dict(trial.x).items()},
             **dict(zip(self.outputs, self.results(trial), strict=True)),
             "failed": trial.failed,
             "reason": "withdrawn" if trial.withdrawn else trial.reason,
             "seconds": trial.seconds,
+            "info": dict(trial.info),
         }
 
     def results(self, trial: Trial) -> tuple[Any, ...]:

@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Bool, Float
 
-from leadline.boundary import InvalidData
+from leadline.boundary import InvalidData, shorten
 from leadline.kernels import PartlyAdditive
 from leadline.models import GP as Process
 from leadline.models import Posterior
@@ -37,11 +37,17 @@ _TOLERANCE = 0.05
 _FIRST = {"variance": 1.0, "share": 0.5, "mean": 0.0, "noise": 1e-2}
 
 
-def check_model(initial: int | None, noise: float | None) -> None:
+def check_model(initial: Any, noise: Any) -> None:
     """Refuse settings of the design and the noise that mean nothing."""
     check_design(initial)
-    if noise is not None and not 0.0 <= noise < np.inf:
-        raise InvalidData(f"noise must be a variance that is not negative, got {noise}.")
+    try:
+        fine = noise is None or 0.0 <= noise < np.inf
+    except TypeError:
+        fine = False
+    if not fine:
+        raise InvalidData(
+            f"noise must be a variance, a number that is not negative, got {shorten(noise)}."
+        )
 
 
 def learn(

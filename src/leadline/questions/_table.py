@@ -1,8 +1,12 @@
-"""Trials as a table: what frames, files and reports show."""
+"""Trials as a table: what frames, files and reports show.
+
+A part of a point has the column of its name. Where that is the name of another column, as with a
+parameter called `value` or `seconds`, its own is called `x.value` or `x.seconds`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,6 +14,21 @@ import numpy as np
 if TYPE_CHECKING:
     from leadline.questions._question import Question
     from leadline.questions._trial import Trial
+
+
+def columns_of_parts(parts: Sequence[str], others: Iterable[str]) -> dict[str, str]:
+    """What the column of each part of a point is called, beside `others`; no two are the same."""
+    others = set(others)
+    taken = others.union(parts)
+    columns = {}
+    for part in parts:
+        column = part
+        if part in others:
+            while column in taken:
+                column = f"x.{column}"
+            taken.add(column)
+        columns[part] = column
+    return columns
 
 
 def frame_of(question: Question, trials: Sequence[Trial]) -> Any:

@@ -48,6 +48,7 @@ def test_trials_as_a_frame(answer):
         "failed",
         "reason",
         "seconds",
+        "info",
     ]
     assert len(frame) == 12
     assert frame["failed"].sum() == 1

@@ -10,6 +10,7 @@ all at most 0. A checked value is the list [value, c1, c2, ...] then, and a floa
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import os
 from collections.abc import Mapping
@@ -49,15 +50,26 @@ _LARGEST = 1e100
 _LEAST_DATA = 2
 
 
-def as_method(method: Any) -> Method:
-    """A method, or the one with this name and its own defaults."""
+def as_method(method: Any, settings: Mapping[str, Any] | None = None) -> Method:
+    """A method, or the one with this name, these settings and its own defaults for others."""
     if isinstance(method, Method):
         return method
     if not isinstance(method, str):
         raise InvalidData(
             f"method must be a name or an object of ll.methods, got {type(method).__name__}."
         )
-    return METHODS[as_choice(method, tuple(METHODS), "method")]()
+    kind = METHODS[as_choice(method, tuple(METHODS), "method")]
+    known = tuple(field.name for field in dataclasses.fields(kind))
+    # JSON has no tuples.
+    given = {k: tuple(v) if isinstance(v, list) else v for k, v in (settings or {}).items()}
+    for name in given:
+        if not known:
+            raise InvalidData(f"The method {method!r} has no settings, got {name!r}.")
+        as_choice(name, known, f"A setting of the method {method!r}")
+    try:
+        return kind(**given)
+    except TypeError as error:
+        raise InvalidData(f"The method {method!r} cannot have such settings: {error}.") from error
 
 
 class Minimize(Question):
@@ -292,13 +304,9 @@ class Maximize(Minimize):
 
 def _method(settings: Mapping[str, Any]) -> Method:
     """The method that has these settings."""
-    # JSON has no tuples.
-    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
-    name = as_choice(fields.pop("name", None), tuple(METHODS), "The method of a question")
-    try:
-        return METHODS[name](**fields)
-    except TypeError as error:
-        raise InvalidData(f"The method {name!r} has no such settings: {error}.") from error
+    others = dict(settings)
+    name = as_choice(others.pop("name", None), tuple(METHODS), "The method of a question")
+    return as_method(name, others)
 
 
 def _tolerance(tolerance: Any, method: Method) -> float | None:

@@ -46,9 +46,9 @@ class Optimum:
 
         Args:
             points: a list of points, an array of them (m, d), or a frame with a column for each
-                parameter. They may be outside of the space.
+                parameter, in any order and beside any others. They may be outside of the space.
         """
-        rows = self.space.locate(points_of(self.space, points))
+        rows = self.space.locate(points_of(self._question, points))
         belief = self._belief.predict(rows)
         return Normal(self.sign * belief.mean, belief.var)
 
@@ -64,7 +64,8 @@ class Optimum:
     def to_frame(self):
         """Every trial as a row of a pandas frame.
 
-        The columns are its parameters, value, constraint values, failure and seconds.
+        The columns are its parameters, value, constraint values, failure, seconds and info. A
+        parameter with the name of one of those, `value` say, has the column `x.value`.
         """
         return frame_of(self._question, self.trials)
 

@@ -26,7 +26,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.acquisition import LogOdds, centered
-from leadline.boundary import InvalidData, Unsupported, as_choice
+from leadline.boundary import InvalidData, Unsupported, as_choice, shorten
 from leadline.numerics import generator, split_key
 from leadline.questions._design import check_design, design_size
 from leadline.questions.minimize.methods._labels import (
@@ -90,11 +90,14 @@ class Classification(Method):
                 "A scikit-learn classifier has no gradients, which search 'gradient' needs. Use "
                 f"one of {others}."
             )
-        if self.candidates < 1:
-            raise InvalidData(f"candidates must be at least 1, got {self.candidates}.")
+        if not isinstance(self.candidates, int | np.integer) or self.candidates < 1:
+            raise InvalidData(
+                f"candidates must be a positive whole number, got {shorten(self.candidates)}."
+            )
         object.__setattr__(self, "gamma", as_part(self.gamma))
-        if not 0.0 <= self.epsilon <= 1.0:
-            raise InvalidData(f"epsilon must be a probability, got {self.epsilon}.")
+        number = isinstance(self.epsilon, int | float | np.number)
+        if not number or not 0.0 <= self.epsilon <= 1.0:
+            raise InvalidData(f"epsilon must be a probability, got {shorten(self.epsilon)}.")
         check_design(self.initial)
 
     @abc.abstractmethod

@@ -12,7 +12,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from leadline.boundary import InvalidData
+from leadline.boundary import InvalidData, shorten
 from leadline.numerics import generator
 from leadline.questions._design import check_design, design_size
 from leadline.questions.minimize.methods._labels import (
@@ -52,8 +52,10 @@ class TPE(Method):
 
     def __post_init__(self):
         object.__setattr__(self, "gamma", as_part(self.gamma))
-        if self.candidates < 1:
-            raise InvalidData(f"candidates must be at least 1, got {self.candidates}.")
+        if not isinstance(self.candidates, int | np.integer) or self.candidates < 1:
+            raise InvalidData(
+                f"candidates must be a positive whole number, got {shorten(self.candidates)}."
+            )
         check_design(self.initial)
 
     def design(self, space):

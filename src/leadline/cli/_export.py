@@ -1,0 +1,54 @@
+"""A campaign as a CSV table."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import sys
+from collections.abc import Mapping
+from typing import Any, TextIO
+
+import numpy as np
+
+from leadline.boundary import InvalidData
+from leadline.questions import Question
+
+# Of files, and of pipes too, whatever a terminal shows. Reasons may hold what is no text.
+_ENCODING: Any = {"encoding": "utf-8", "errors": "backslashreplace"}
+
+
+def write_table(question: Question, file: str) -> None:
+    """Write a row for each trial to a file, or to standard output if it is called `-`."""
+    if file == "-":
+        if isinstance(sys.stdout, io.TextIOWrapper):
+            sys.stdout.reconfigure(**_ENCODING)
+        _write(question, sys.stdout)
+        return
+    try:
+        with open(file, "w", newline="", **_ENCODING) as to:
+            _write(question, to)
+    except OSError as error:
+        raise InvalidData(f"The table {file} cannot be written: {error.strerror}.") from error
+
+
+def _write(question: Question, to: TextIO) -> None:
+    table = csv.writer(to, lineterminator="\n")
+    table.writerow(question.columns)
+    for trial in question.trials:
+        record = question.record(trial)
+        table.writerow([_written(record.get(name)) for name in question.columns])
+
+
+def _written(cell: Any) -> Any:
+    """A cell as CSV takes it: arrays as lists, in full, and what has names as JSON."""
+    if isinstance(cell, np.ndarray):
+        return json.dumps(cell.tolist())
+    if isinstance(cell, Mapping):
+        return json.dumps(cell, default=_plain) if cell else None
+    return cell
+
+
+def _plain(value: Any) -> Any:
+    """What JSON does not know: arrays as lists, anything else as text."""
+    return value.tolist() if isinstance(value, np.ndarray) else str(value)

@@ -1,5 +1,7 @@
 """Functions that misbehave: each failure is one trial with its reason, and the campaign goes on."""
 
+import concurrent.futures
+import multiprocessing
 import threading
 
 import pytest
@@ -48,6 +50,17 @@ def test_in_worker_processes_a_call_may_even_hang_or_exit(capfd):
     assert trials[3].reason == "took longer than timeout=3 s and was ended"
     assert trials[3].seconds > 0.0
     assert len(capfd.readouterr().out) > 1_000_000
+
+
+@pytest.mark.parametrize("function", [functions.leave, functions.fork_and_leave])
+def test_a_worker_process_that_ends_without_an_error_has_failed(function):
+    trials = campaign(Listed(5), function, 5, executor="processes", workers=2, timeout=60.0)
+    gone = "its worker process ended with exit code 0"
+    if function is functions.leave:
+        assert [t.reason for t in trials] == ["", gone, gone, "SystemExit", ""]
+    else:
+        assert [t.reason for t in trials] == ["", gone, "", "", ""]
+    assert [t.value for t in trials if not t.failed] == [t.x[0] for t in trials if not t.failed]
 
 
 @pytest.mark.parametrize("options", [{}, {"workers": 3}, {"batch": 3}])
@@ -137,3 +150,68 @@ def test_a_late_value_is_kept_and_not_used(monkeypatch):
     assert [t.value for t in trials] == [0.0, None, 2.0, 3.0]
     assert [(event.trial, event.value) for event in journal._late] == [(1, 1.0)]
     assert replayed(Listed(4), journal).trials[1].failed
+
+
+class TickingTime(FakeTime):
+    """100 s go by with each look at the clock, until somebody has looked ten times."""
+
+    looks = 0
+
+    def __init__(self, then):
+        self.then = then
+
+    def perf_counter(self):
+        if self.looks < 10:
+            self.looks += 1
+            self.now += 100.0
+            if self.looks == 10:
+                self.then()
+        return self.now
+
+
+def test_time_in_the_queue_of_an_executor_is_not_the_calls_own(monkeypatch):
+    gate = threading.Event()
+    with concurrent.futures.ThreadPoolExecutor(1) as executor:
+        executor.submit(gate.wait, 60.0)
+        monkeypatch.setattr(calls_module, "time", TickingTime(gate.set))
+        trials = campaign(Listed(2), functions.first, 2, executor=executor, workers=2, timeout=0.2)
+        gate.set()
+    assert [t.value for t in trials] == [0.0, 1.0]
+    assert all(0.0 <= t.seconds < 100.0 for t in trials)
+
+
+def test_time_in_the_queue_of_a_process_pool_is_not_the_calls_own(monkeypatch, tmp_path):
+    """The pool says of one call more than it has processes that it runs."""
+    gate = tmp_path / "gate"
+    spawn = multiprocessing.get_context("spawn")
+    with concurrent.futures.ProcessPoolExecutor(1, mp_context=spawn) as executor:
+        executor.submit(functions.wait_for, str(gate))
+        monkeypatch.setattr(calls_module, "time", TickingTime(gate.touch))
+        trials = campaign(Listed(2), functions.first, 2, executor=executor, workers=2, timeout=0.2)
+        gate.touch()
+    assert [t.value for t in trials] == [0.0, 1.0]
+    assert all(0.0 <= t.seconds < 100.0 for t in trials)
+
+
+def test_a_call_in_an_executor_of_others_is_given_up_once_it_has_begun(monkeypatch):
+    never, begun = threading.Event(), threading.Event()
+
+    def f(x):
+        if int(x[0]) == 1:
+            begun.set()
+            never.wait(60.0)
+        return float(x[0])
+
+    class Looking(FakeTime):
+        """Time stands still until the call has been seen to run."""
+
+        def perf_counter(self):
+            self.now += 0.01 if begun.is_set() else 0.0
+            return self.now
+
+    monkeypatch.setattr(calls_module, "time", Looking())
+    with concurrent.futures.ThreadPoolExecutor(2) as executor:
+        trials = campaign(Listed(3), f, 3, executor=executor, workers=1, timeout=0.05)
+        never.set()
+    assert trials[1].reason == "took longer than timeout=0.05 s and was given up"
+    assert [t.value for t in trials] == [0.0, None, 2.0]

@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from tests.campaign.runner import hear_interrupts
 from tests.campaign.toys import Toy, history, replayed
@@ -152,3 +153,34 @@ def test_ctrl_c_of_a_process(tmp_path, case, running):
     assert [t.x.tobytes().hex() for t in answer.trials[:running]] == [x for x, *_ in before]
     assert len(answer.trials) == 6
     assert not any(t.running or t.failed for t in answer.trials)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_worker_processes_say_nothing_when_their_campaign_ends(tmp_path, number):
+    """Ctrl-C on a terminal is for every process, here while the workers start; a kill for one."""
+    journal, log = tmp_path / "run.db", tmp_path / "log"
+    log.touch()
+    command = [sys.executable, "-m", "tests.campaign.runner", "quiet", str(journal), str(log)]
+    with subprocess.Popen(
+        command, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        if number == signal.SIGKILL:
+            while len(log.read_text().splitlines()) < 2:
+                assert process.poll() is None, process.communicate()[1]
+                time.sleep(0.01)
+            process.kill()
+            for pid in log.read_text().split():
+                os.kill(int(pid), signal.SIGTERM)
+        else:
+            while len(_workers(process.pid)) < 2:
+                assert process.poll() is None, process.communicate()[1]
+                time.sleep(0.01)
+            os.killpg(process.pid, number)
+        # The workers and Python's tracker of semaphores hold it open until they have ended.
+        assert process.communicate(timeout=120.0)[1] == ""
+    assert process.returncode == (-number if number == signal.SIGKILL else 0)
+
+
+def _workers(pid):
+    children = psutil.Process(pid).children()
+    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]

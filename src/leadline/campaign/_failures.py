@@ -15,12 +15,14 @@ class CallFailed(Exception):
     Attributes:
         reason: the error in a line.
         traceback: the whole text.
+        seconds: how long the call took, if that is known.
     """
 
-    def __init__(self, reason: str, traceback: str = ""):
+    def __init__(self, reason: str, traceback: str = "", seconds: float | None = None):
         super().__init__(reason)
         self.reason = reason
         self.traceback = traceback
+        self.seconds = seconds
 
 
 def explain(error: BaseException) -> CallFailed:

@@ -68,6 +68,11 @@ def die(x):
     os._exit(1)
 
 
+def unlucky(x):
+    """Fails, with its point in the reason."""
+    raise ValueError(f"no luck at {x[0]:.3g}")
+
+
 def leave(x):
     """Ends its process at 1 and 2 as if all were well, and tries to at 3."""
     if x[0] in (1.0, 2.0):

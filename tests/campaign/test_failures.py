@@ -8,8 +8,10 @@ import pytest
 from tests.campaign import functions
 from tests.campaign.toys import Listed, Toy, replayed
 
-from leadline.campaign import CampaignOptions, MemoryJournal, run
+from leadline.campaign import CallsFailed, CampaignOptions, MemoryJournal, run
 from leadline.campaign import _calls as calls_module
+from leadline.campaign._hopeless import hopeless
+from leadline.questions import Trial
 
 KINDS = 12
 
@@ -215,3 +217,106 @@ def test_a_call_in_an_executor_of_others_is_given_up_once_it_has_begun(monkeypat
         never.set()
     assert trials[1].reason == "took longer than timeout=0.05 s and was given up"
     assert [t.value for t in trials] == [0.0, None, 2.0]
+
+
+def never(x):
+    raise ValueError(f"no luck at {x[0]:.3g}: {x}")
+
+
+@pytest.mark.parametrize("options", [{}, {"workers": 3}, {"batch": 4}, {"executor": "processes"}])
+def test_calls_that_all_fail_the_same_way_end_the_campaign(options):
+    journal = MemoryJournal()
+    f = functions.unlucky if options.get("executor") else never
+    with pytest.raises(
+        CallsFailed,
+        match=r"(?s)No call has.*the last 5 failed the same way: ValueError: no luck at .*"
+        r"max_failures=None.*safe in the journal",
+    ):
+        campaign(Toy(), f, 50, max_failures=5, journal=journal, **options)
+    trials = replayed(Toy(), journal).trials
+    assert 5 <= len(trials) <= 8
+    assert all(t.failed for t in trials)
+    assert journal.mine() == set()
+
+
+def test_ten_failures_are_enough_and_none_never_are():
+    asked = []
+    with pytest.raises(CallsFailed, match="trials so far are lost: journal= keeps them"):
+        campaign(Toy(), lambda x: asked.append(x), 50)
+    assert len(asked) == 10
+    assert len(campaign(Toy(), never, 15, max_failures=None)) == 15
+
+
+def test_a_journal_counts_and_the_function_may_have_been_mended():
+    journal, values = MemoryJournal(), []
+    campaign(Toy(), never, 4, journal=journal, max_failures=5)
+    with pytest.raises(CallsFailed):
+        campaign(Toy(), never, 50, journal=journal, max_failures=5)
+    assert len(replayed(Toy(), journal).trials) == 5
+    with pytest.raises(CallsFailed):
+        campaign(Toy(), never, 50, journal=journal, max_failures=5)
+    assert len(replayed(Toy(), journal).trials) == 6
+
+    def mended(x):
+        values.append(1.0)
+        return 1.0 if len(values) < 2 else never(x)
+
+    assert len(campaign(Toy(), mended, 20, journal=journal, max_failures=5)) == 20
+
+
+def test_a_value_that_was_given_is_a_value():
+    trials = campaign(Toy(), never, 9, max_failures=3, given=[([0.5, 0.5], 1.0)])
+    assert len(trials) == 10
+
+
+def test_failures_of_different_kinds_are_not_the_same():
+    def f(x):
+        calls.append(x)
+        raise (KeyError if len(calls) % 3 else ValueError)(len(calls))
+
+    calls = []
+    assert len(campaign(Toy(), f, 12, max_failures=3)) == 12
+    with pytest.raises(CallsFailed):
+        campaign(Toy(), f, 12, max_failures=2)
+
+
+@pytest.mark.parametrize(
+    ("reasons", "alike"),
+    [
+        (["ValueError: a", "ValueError: b"], True),
+        (["ValueError: a", "KeyError: a"], False),
+        (["took longer than timeout=3 s and was ended"] * 2, True),
+        (["ended with exit code -11", "ended with exit code 137"], True),
+        (["ended with exit code 1", "was cancelled by the executor"], False),
+        (["A value must be finite, got nan."] * 2, True),
+        (["must be 2 values, got 1e-05", "must be 2 values, got -0.25"], True),
+    ],
+)
+def test_what_the_same_way_is(reasons, alike):
+    trials = [Trial(i, None, reason=reason) for i, reason in enumerate(reasons)]
+    assert (hopeless(trials, 2) is trials[-1]) == alike
+    assert hopeless([*trials, Trial(2, None)], 3) is None
+
+
+def test_a_call_that_runs_may_still_return_a_value():
+    """The first call returns after three others have failed."""
+    failures, failed = [], threading.Event()
+
+    def f(x):
+        if int(x[0]) == 0:
+            failed.wait(60.0)
+            return 1.0
+        if not failed.is_set():
+            failures.append(x)
+            if len(failures) == 3:
+                failed.set()
+            raise ValueError("no luck")
+        return 2.0
+
+    trials = campaign(Listed(8), f, 8, workers=2, max_failures=3)
+    assert [t.value for t in trials] == [1.0, None, None, None, 2.0, 2.0, 2.0, 2.0]
+
+
+def test_a_callback_may_end_it_before():
+    trials = campaign(Toy(), never, 9, max_failures=3, callback=lambda trial: trial.id == 2)
+    assert len(trials) == 3

@@ -9,6 +9,10 @@ class ExecutorFailed(RuntimeError):
     """The executor takes no more calls, so the campaign cannot go on."""
 
 
+class CallsFailed(RuntimeError):
+    """Every call has failed, and the same way, so the campaign does not go on."""
+
+
 class CallFailed(Exception):
     """A call that gave no value, as text: its error stayed where it happened.
 

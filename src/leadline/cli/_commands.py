@@ -70,11 +70,11 @@ def _with_clear_errors(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> None:
         from leadline.boundary import InvalidData
-        from leadline.campaign import ExecutorFailed
+        from leadline.campaign import CallsFailed, ExecutorFailed
 
         try:
             command(*args, **kwargs)
-        except (InvalidData, ExecutorFailed, ImportError, OSError) as error:
+        except (InvalidData, CallsFailed, ExecutorFailed, ImportError, OSError) as error:
             typer.echo(f"leadline: {error}", err=True)
             raise typer.Exit(1) from error
 

@@ -56,6 +56,21 @@ def test_an_interrupt_in_the_calling_thread_returns_the_answer_so_far():
     assert history(campaign(Toy(), f, 9, journal=journal)) == history(campaign(Toy(), f, 9))
 
 
+@pytest.mark.parametrize(
+    ("number", "ended"), [(1, "No call has"), (2, "1 call has"), (4, "3 calls have")]
+)
+def test_an_interrupt_says_how_much_the_answer_knows(capsys, number, ended):
+    box = [(0.0, 1.0)] * 2
+    answer = minimize(interrupted_at(number), box, budget=9, method="random")
+    said = f"Interrupted: this is the answer so far. {ended} ended.\n"
+    assert capsys.readouterr() == ("", said)
+    assert (answer.best is None) == (number == 1)
+    if number == 1:
+        assert repr(answer).endswith("no value after 1 trials, 1 not finished. No call has ended.")
+    minimize(interrupted_at(number), box, budget=9, method="random", progress=False)
+    assert capsys.readouterr() == ("", "")
+
+
 def test_an_interrupt_in_a_worker_thread_is_a_failure_of_its_call():
     trials = campaign(Toy(), interrupted_at(2), 5, workers=2)
     assert sorted(t.reason for t in trials) == ["", "", "", "", "KeyboardInterrupt"]
@@ -143,7 +158,7 @@ def test_ctrl_c_of_a_process(tmp_path, case, running):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120.0)
     assert process.returncode == 0, err
-    assert "Interrupted: this is the answer so far." in err
+    assert "Interrupted: this is the answer so far. No call has ended." in err
     before = json.loads(out)
     assert [runs for *_, runs in before] == [True] * running
     for pid in {int(line) for line in log.read_text().splitlines()} - {process.pid}:

@@ -93,7 +93,8 @@ def run(
             loop.give(given)
             loop.run()
         except KeyboardInterrupt:
-            progress.say("Interrupted: this is the answer so far.")
+            loop.settle()
+            progress.say(f"Interrupted: this is the answer so far. {loop.ended()}")
         except (ExecutorFailed, CallsFailed) as error:
             kept = "are lost: journal= keeps them"
             if options.journal is not None:
@@ -174,6 +175,11 @@ class Loop:
             self._record(self._calls.collect())
             self._apply_news()
         self._show(last=True)
+
+    def ended(self) -> str:
+        """How many calls have ended, in words."""
+        ended = self._tally.ended
+        return f"{ended or 'No'} call{' has' if ended < 2 else 's have'} ended."
 
     def _over(self) -> bool:
         """Whether no call may start any more, whatever the budget."""

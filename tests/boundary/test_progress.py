@@ -52,3 +52,10 @@ def test_by_default_it_is_shown_on_terminals(monkeypatch, terminal):
     assert isinstance(open_progress(None, 5), ProgressLine) == terminal
     assert isinstance(open_progress(True, 5), ProgressLine)
     assert type(open_progress(False, 5)) is Silence
+
+
+def test_what_has_to_be_said_needs_no_terminal(capsys):
+    with open_progress(None, 5) as line:
+        line.show(1, lambda: "not this")
+        line.say("Interrupted.")
+    assert capsys.readouterr() == ("", "Interrupted.\n")

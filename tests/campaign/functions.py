@@ -68,6 +68,36 @@ def die(x):
     os._exit(1)
 
 
+def unlucky(x):
+    """Fails, with its point in the reason."""
+    raise ValueError(f"no luck at {x[0]:.3g}")
+
+
+def leave(x):
+    """Ends its process at 1 and 2 as if all were well, and tries to at 3."""
+    if x[0] in (1.0, 2.0):
+        os._exit(0)
+    if x[0] == 3.0:
+        sys.exit()
+    return float(x[0])
+
+
+def fork_and_leave(x):
+    """Ends its process, whose connections a child of it still has."""
+    if x[0] == 1.0 and os.fork():
+        os._exit(0)
+    if x[0] == 1.0:
+        time.sleep(3.0)
+        os._exit(0)
+    return float(x[0])
+
+
+def wait_for(path):
+    """Return when there is a file."""
+    while not os.path.exists(path):
+        time.sleep(0.01)
+
+
 def together(points):
     """The first coordinates of several points, with the process and how many points it got."""
     info = {"pid": os.getpid(), "points": len(points)}

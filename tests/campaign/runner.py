@@ -3,6 +3,7 @@
 The answer is printed as JSON.
 """
 
+import contextlib
 import functools
 import json
 import os
@@ -46,6 +47,7 @@ CASES = {
     "calling thread": (hang, {}),
     "threads": (hang_in_a_thread, {"workers": 2}),
     "processes": (hang, {"executor": "processes", "workers": 2}),
+    "quiet": (hang, {"executor": "processes", "workers": 2, "progress": False}),
     "shared": (noted, {"workers": 4}),
 }
 
@@ -62,11 +64,12 @@ def main(case, journal, log):
         budget=60,
         method="random",
         journal=journal,
-        progress=True,
-        **options,
+        **{"progress": True, **options},
     )
     print(json.dumps([[t.x.tobytes().hex(), t.value, t.running] for t in answer.trials]))
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    # Raised if the interrupt comes before the first call.
+    with contextlib.suppress(KeyboardInterrupt):
+        main(*sys.argv[1:])

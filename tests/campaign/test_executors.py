@@ -55,7 +55,7 @@ def test_workers_are_other_processes_and_leave_with_the_campaign(tmp_path):
     trials = campaign(Toy(), f, 6, executor="processes", workers=2)
     calls = [path.read_text() for path in tmp_path.iterdir()]
     assert sorted(calls) == sorted(repr(t.value) for t in trials)
-    assert not [p for p in multiprocessing.active_children() if "pebble" in p.name]
+    assert not [p for p in multiprocessing.active_children() if p.name == "leadline-worker"]
 
 
 def test_a_function_that_does_not_pickle_is_one_error_before_any_call():

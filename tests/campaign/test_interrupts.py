@@ -9,6 +9,7 @@ import threading
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 from tests.campaign.runner import hear_interrupts
 from tests.campaign.toys import Toy, history, replayed
@@ -53,6 +54,21 @@ def test_an_interrupt_in_the_calling_thread_returns_the_answer_so_far():
     assert [t.running for t in trials] == [False, False, False, True]
     assert history(trials) == history(replayed(Toy(), journal).trials)
     assert history(campaign(Toy(), f, 9, journal=journal)) == history(campaign(Toy(), f, 9))
+
+
+@pytest.mark.parametrize(
+    ("number", "ended"), [(1, "No call has"), (2, "1 call has"), (4, "3 calls have")]
+)
+def test_an_interrupt_says_how_much_the_answer_knows(capsys, number, ended):
+    box = [(0.0, 1.0)] * 2
+    answer = minimize(interrupted_at(number), box, budget=9, method="random")
+    said = f"Interrupted: this is the answer so far. {ended} ended.\n"
+    assert capsys.readouterr() == ("", said)
+    assert (answer.best is None) == (number == 1)
+    if number == 1:
+        assert repr(answer).endswith("no value after 1 trials, 1 not finished. No call has ended.")
+    minimize(interrupted_at(number), box, budget=9, method="random", progress=False)
+    assert capsys.readouterr() == ("", "")
 
 
 def test_an_interrupt_in_a_worker_thread_is_a_failure_of_its_call():
@@ -142,7 +158,7 @@ def test_ctrl_c_of_a_process(tmp_path, case, running):
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120.0)
     assert process.returncode == 0, err
-    assert "Interrupted: this is the answer so far." in err
+    assert "Interrupted: this is the answer so far. No call has ended." in err
     before = json.loads(out)
     assert [runs for *_, runs in before] == [True] * running
     for pid in {int(line) for line in log.read_text().splitlines()} - {process.pid}:
@@ -152,3 +168,34 @@ def test_ctrl_c_of_a_process(tmp_path, case, running):
     assert [t.x.tobytes().hex() for t in answer.trials[:running]] == [x for x, *_ in before]
     assert len(answer.trials) == 6
     assert not any(t.running or t.failed for t in answer.trials)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_worker_processes_say_nothing_when_their_campaign_ends(tmp_path, number):
+    """Ctrl-C on a terminal is for every process, here while the workers start; a kill for one."""
+    journal, log = tmp_path / "run.db", tmp_path / "log"
+    log.touch()
+    command = [sys.executable, "-m", "tests.campaign.runner", "quiet", str(journal), str(log)]
+    with subprocess.Popen(
+        command, cwd=ROOT, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        if number == signal.SIGKILL:
+            while len(log.read_text().splitlines()) < 2:
+                assert process.poll() is None, process.communicate()[1]
+                time.sleep(0.01)
+            process.kill()
+            for pid in log.read_text().split():
+                os.kill(int(pid), signal.SIGTERM)
+        else:
+            while len(_workers(process.pid)) < 2:
+                assert process.poll() is None, process.communicate()[1]
+                time.sleep(0.01)
+            os.killpg(process.pid, number)
+        # The workers and Python's tracker of semaphores hold it open until they have ended.
+        assert process.communicate(timeout=120.0)[1] == ""
+    assert process.returncode == (-number if number == signal.SIGKILL else 0)
+
+
+def _workers(pid):
+    children = psutil.Process(pid).children()
+    return [child for child in children if "spawn_main" in " ".join(child.cmdline())]

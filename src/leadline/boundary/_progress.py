@@ -30,6 +30,14 @@ class Silence:
         """Nothing."""
 
 
+class WordsOnly(Silence):
+    """No progress line, but what has to be said all the same."""
+
+    def say(self, text: str) -> None:
+        """Write a line on standard error."""
+        print(text, file=sys.stderr, flush=True)
+
+
 class ProgressLine(Silence):
     """A progress bar with what is known so far.
 
@@ -79,6 +87,7 @@ class ProgressLine(Silence):
 
 
 def open_progress(wanted: bool | None, total: int) -> Silence:
-    """The progress line, or silence; None: a line if standard error is a terminal."""
-    shown = sys.stderr.isatty() if wanted is None else wanted
-    return ProgressLine(total) if shown else Silence()
+    """The progress line, or silence; None: a line if standard error is a terminal, else words."""
+    if wanted is None and not sys.stderr.isatty():
+        return WordsOnly()
+    return Silence() if wanted is not None and not wanted else ProgressLine(total)

@@ -1,6 +1,6 @@
 """Campaigns: a question run against a real function, with workers, a journal and failures."""
 
-from leadline.campaign._failures import ExecutorFailed
+from leadline.campaign._failures import CallsFailed, ExecutorFailed
 from leadline.campaign._load import load
 from leadline.campaign._loop import run
 from leadline.campaign._options import CampaignOptions
@@ -8,6 +8,7 @@ from leadline.campaign._verbs import maximize, minimize
 from leadline.journal import Journal, JournalFailed, MemoryJournal, open_journal
 
 __all__ = [
+    "CallsFailed",
     "CampaignOptions",
     "ExecutorFailed",
     "Journal",

@@ -1,14 +1,17 @@
-"""Calls that run: started in a pool, and waited for together.
+"""Calls that run: handed to a pool, and waited for together.
 
 A call that takes too long is given up where it cannot be ended. It may still return; then its value
-is late.
+is late. Its time counts from when it was first seen to have begun: what waits in the queue of
+somebody else's executor takes no time.
 """
 
 from __future__ import annotations
 
 import collections
+import dataclasses
 import functools
 import itertools
+import math
 import threading
 import time
 from collections.abc import Callable
@@ -24,15 +27,28 @@ from leadline.campaign._tasks import Tasks
 Trials = tuple[int, ...]
 
 
-class _Running(NamedTuple):
+# Looks at whether a call has begun, in the time that it may take.
+_LOOKS = 20
+
+
+@dataclasses.dataclass
+class _Running:
+    """A call that is waited for; `start` is when it was first seen to have begun."""
+
     future: Future
-    start: float
+    begun: Callable[[], bool]
+    submitted: float
+    start: float | None
+
+    def seconds(self, end: float) -> float:
+        """How long it took, if it ended then."""
+        return end - (self.submitted if self.start is None else self.start)
 
 
 class _Ended(NamedTuple):
     trials: Trials
     future: Future
-    seconds: float
+    time: float
 
 
 class Calls:
@@ -73,10 +89,12 @@ class Calls:
         """Call the function for trials, which are given with their points."""
         trials = tuple(trial for trial, _ in task)
         argument = self._tasks.argument([point for _, point in task])
-        start = time.perf_counter()
-        future = self._pool.submit(self._f, argument)
-        self._running[trials] = _Running(future, start)
-        future.add_done_callback(functools.partial(self._end, trials, start))
+        submitted = time.perf_counter()
+        future, begun = self._pool.submit(self._f, argument)
+        # Where nothing waits, a call begins as it is handed in.
+        start = submitted if begun() else None
+        self._running[trials] = _Running(future, begun, submitted, start)
+        future.add_done_callback(functools.partial(self._end, trials))
 
     def wait(self, seconds: float) -> None:
         """Until a call has ended or is past its time, and no longer than so many seconds.
@@ -85,7 +103,11 @@ class Calls:
         """
         limit = self._pool.timeout
         if limit is not None and self._running:
-            first = min(call.start for call in self._running.values())
+            self._look()
+            starts = [call.start for call in self._running.values()]
+            if None in starts:
+                seconds = min(seconds, limit / _LOOKS)
+            first = min((start for start in starts if start is not None), default=math.inf)
             seconds = min(seconds, max(0.0, first + limit - time.perf_counter()))
         self._bell.wait(seconds)
 
@@ -95,9 +117,9 @@ class Calls:
         outcomes = []
         while self._ended:
             ended = self._ended.popleft()
-            self._running.pop(ended.trials, None)
+            call = self._running.pop(ended.trials, None)
             if ended.trials not in self._withdrawn:
-                outcomes += self._outcomes(ended)
+                outcomes += self._outcomes(ended, call and call.seconds(ended.time))
         return outcomes + self._give_up()
 
     def withdraw(self) -> None:
@@ -110,23 +132,34 @@ class Calls:
     def _free_slots(self) -> int:
         return self._pool.slots - len(self._running)
 
-    def _end(self, trials: Trials, start: float, future: Future) -> None:
-        self._ended.append(_Ended(trials, future, time.perf_counter() - start))
+    def _look(self) -> None:
+        """Note which calls have begun."""
+        for call in self._running.values():
+            if call.start is None and call.begun():
+                call.start = time.perf_counter()
+
+    def _end(self, trials: Trials, future: Future) -> None:
+        self._ended.append(_Ended(trials, future, time.perf_counter()))
         self._bell.set()
 
-    def _outcomes(self, ended: _Ended) -> list[Outcome]:
-        """What became of the trials of a call that ended."""
+    def _outcomes(self, ended: _Ended, seconds: float | None) -> list[Outcome]:
+        """What became of the trials of a call that ended, and took so many seconds as seen here."""
         trials, future = ended.trials, ended.future
         late = trials in self._given_up
-        # Worker processes measure the call itself, without the way there and back.
-        share = getattr(future, "seconds", ended.seconds) / len(trials)
         values: list[Any] = [None] * len(trials)
         if future.cancelled():
             error: BaseException | None = CallFailed("was cancelled by the executor")
         else:
             error = future.exception()
+        # A call that was measured where it ran has taken no time for the way there and back.
         if error is None:
-            values, error = self._values(future.result(), len(trials))
+            returned = future.result()
+            if self._pool.timed:
+                seconds, returned = returned
+            values, error = self._values(returned, len(trials))
+        elif isinstance(error, CallFailed) and error.seconds is not None:
+            seconds = error.seconds
+        share = None if seconds is None else seconds / len(trials)
         pairs = zip(trials, values, strict=True)
         return [Outcome(trial, value, error, share, late) for trial, value in pairs]
 
@@ -146,12 +179,12 @@ class Calls:
         outcomes = []
         for trials, call in list(self._running.items()):
             # A call that ended is on its way here, whatever the clock says.
-            if now - call.start < limit or call.future.done():
+            if call.start is None or now - call.start < limit or call.future.done():
                 continue
             self._given_up.add(trials)
             del self._running[trials]
             call.future.cancel()
             error = CallFailed(f"took longer than timeout={limit:g} s and was given up")
-            share = (now - call.start) / len(trials)
+            share = call.seconds(now) / len(trials)
             outcomes += [Outcome(trial, error=error, seconds=share) for trial in trials]
         return outcomes

@@ -9,18 +9,24 @@ class ExecutorFailed(RuntimeError):
     """The executor takes no more calls, so the campaign cannot go on."""
 
 
+class CallsFailed(RuntimeError):
+    """Every call has failed, and the same way, so the campaign does not go on."""
+
+
 class CallFailed(Exception):
     """A call that gave no value, as text: its error stayed where it happened.
 
     Attributes:
         reason: the error in a line.
         traceback: the whole text.
+        seconds: how long the call took, if that is known.
     """
 
-    def __init__(self, reason: str, traceback: str = ""):
+    def __init__(self, reason: str, traceback: str = "", seconds: float | None = None):
         super().__init__(reason)
         self.reason = reason
         self.traceback = traceback
+        self.seconds = seconds
 
 
 def explain(error: BaseException) -> CallFailed:

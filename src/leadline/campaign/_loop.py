@@ -19,8 +19,9 @@ import numpy as np
 
 from leadline.boundary import InvalidData, Silence, open_progress
 from leadline.campaign._calls import Calls
-from leadline.campaign._failures import ExecutorFailed
+from leadline.campaign._failures import CallsFailed, ExecutorFailed
 from leadline.campaign._given import Known, not_yet_given, read_given
+from leadline.campaign._hopeless import hopeless
 from leadline.campaign._interrupts import uninterrupted
 from leadline.campaign._options import CampaignOptions
 from leadline.campaign._outcomes import Outcome, event_of
@@ -71,6 +72,7 @@ def run(
     Raises:
         ExecutorFailed: the executor takes no more calls.
         JournalFailed: the journal cannot be read or written any more.
+        CallsFailed: all calls failed, `max_failures` of them in a row the same way.
     """
     given = read_given(question, options.given, options.journal)
     _check(question, f, options, len(given))
@@ -95,12 +97,13 @@ def run(
             loop.give(given)
             loop.run()
         except KeyboardInterrupt:
-            progress.say("Interrupted: this is the answer so far.")
-        except ExecutorFailed as error:
+            loop.settle()
+            progress.say(f"Interrupted: this is the answer so far. {loop.ended()}")
+        except (ExecutorFailed, CallsFailed) as error:
             kept = "are lost: journal= keeps them"
             if options.journal is not None:
                 kept = "are safe in the journal: the same call continues"
-            raise ExecutorFailed(f"{error} The trials so far {kept}.") from error
+            raise type(error)(f"{error} The trials so far {kept}.") from error
     return question.answer()
 
 
@@ -138,10 +141,13 @@ class Loop:
         self._exhausted = False
         self._called_off = False
         self._broken: ExecutorFailed | None = None
+        # Failures of earlier runs, after which another one ends this run if there is no hope.
+        self._failed_before = 0
 
     def give(self, given: list[Known]) -> None:
         """Tell the question what is known already, unless the journal has told it."""
         self._catch_up()
+        self._failed_before = self._tally.failed
         while left := not_yet_given(self._question, given):
             for known in left:
                 event = Given(len(self._question.trials), *known)
@@ -162,6 +168,7 @@ class Loop:
                 self._start()
             others = self._others()
             if not self._calls.running and (self._over() or not others):
+                self._check_hope()
                 return
             self._calls.wait(_WATCH if others and self._calls.free else _GLANCE)
             with uninterrupted():
@@ -187,11 +194,32 @@ class Loop:
             told = with_unwritten(error, self._question, self._unread, lost)
             raise told from error.__cause__
 
+    def ended(self) -> str:
+        """How many calls have ended, in words."""
+        ended = self._tally.ended
+        return f"{ended or 'No'} call{' has' if ended < 2 else 's have'} ended."
+
     def _over(self) -> bool:
         """Whether no call may start any more, whatever the budget."""
         limit = self._options.seconds
         late = limit is not None and time.monotonic() - self._begin >= limit
-        return late or self._called_off
+        return late or self._called_off or self._hopeless() is not None
+
+    def _hopeless(self) -> Trial | None:
+        """The last of the failures after which no call may start, if there are too many."""
+        most, failed = self._options.max_failures, self._tally.failed
+        if most is None or failed < self._tally.ended or failed <= self._failed_before:
+            return None
+        return hopeless(self._question.trials, most)
+
+    def _check_hope(self) -> None:
+        last = None if self._called_off else self._hopeless()
+        if last is not None:
+            raise CallsFailed(
+                f"No call has returned a value, and the last {self._options.max_failures} failed "
+                f"the same way: {last.reason.rstrip('.')}. max_failures=None goes on whatever "
+                "fails."
+            )
 
     def _others(self) -> set[int]:
         """Trials that run elsewhere, or whose process died."""

@@ -33,6 +33,7 @@ class Options(TypedDict, total=False):
     lease: float
     given: Any
     vectorized: bool
+    max_failures: int | None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,6 +64,11 @@ class CampaignOptions:
             which `workers` share evenly, or for one point. All of its points fail if it raises, is
             past its `timeout` or returns another number of values. `budget` counts points, and the
             `seconds` of a trial are its equal share of those of the call.
+        max_failures: while there is no value yet, so many trials in a row that fail the same way
+            end the campaign with an error; None: nothing does. The same way is with the same type
+            of error, or the same text before its first colon but for numbers. Trials of earlier
+            runs on the same journal count, but a failure of this run is the last one. Calls that
+            run are awaited, and a value of theirs, or among the data given, lets it go on.
     """
 
     budget: int
@@ -78,6 +84,7 @@ class CampaignOptions:
     lease: float = 60.0
     given: Any = None
     vectorized: bool = False
+    max_failures: int | None = 10
 
     def __repr__(self) -> str:
         fields = {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
@@ -136,6 +143,7 @@ def _duration(name: str, value: Any) -> float:
 _NUMBERS = {
     "workers": _count,
     "batch": _count,
+    "max_failures": _count,
     "timeout": _duration,
     "seconds": _duration,
     "lease": _duration,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Callable, Mapping
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from typing import Any
@@ -11,6 +12,8 @@ from leadline.boundary import InvalidData
 from leadline.campaign._failures import ExecutorFailed
 from leadline.campaign._options import CampaignOptions
 from leadline.campaign._processes import WorkerProcesses, check_picklable
+from leadline.campaign._shipped import Timed
+from leadline.campaign._starts import Files, Futures, Messages
 from leadline.campaign._threads import CallingThread, DaemonThreads
 
 
@@ -25,6 +28,8 @@ class Pool:
             there is no limit.
         ours: whether the campaign made the executor, and so ends it.
         keywords: what `submit` takes beside the call.
+        starts: how it is known that a call has begun.
+        timed: whether calls are measured where they run: then they return (seconds, value).
     """
 
     executor: Executor
@@ -32,20 +37,26 @@ class Pool:
     timeout: float | None = None
     ours: bool = True
     keywords: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+    starts: Futures = dataclasses.field(default_factory=Futures)
+    timed: bool = True
 
-    def submit(self, f: Callable, point: Any) -> Future:
-        """Start a call.
+    def submit(self, f: Callable, point: Any) -> tuple[Future, Callable[[], bool]]:
+        """Hand in a call: its future, and whether the call has begun.
 
         Raises:
             ExecutorFailed: the executor does not take it.
         """
+        note = self.starts.note()
+        call = Timed(f, note) if self.timed else f
         try:
-            return self.executor.submit(f, point, **self.keywords)
+            future = self.executor.submit(call, point, **self.keywords)
         except Exception as error:
             raise ExecutorFailed(f"The executor takes no calls: {error!r}.") from error
+        return future, functools.partial(self.starts.begun, future, note)
 
     def close(self) -> None:
         """End the executor, and what it runs, if it is the campaign's own."""
+        self.starts.close()
         if self.ours:
             self.executor.shutdown(wait=False)
 
@@ -59,19 +70,25 @@ def open_pool(options: CampaignOptions, f: Callable) -> Pool:
     # The calls of a round run in threads; a vectorized round is one call.
     in_turn = slots == 1 and (options.vectorized or not options.batch)
     if executor is None and in_turn and options.timeout is None:
-        return Pool(CallingThread(), 1)
+        return Pool(CallingThread(), 1, timed=False)
     if executor is None or isinstance(executor, str):
-        return Pool(DaemonThreads(), slots, options.timeout)
+        return Pool(DaemonThreads(), slots, options.timeout, timed=False)
     if isinstance(executor, ProcessPoolExecutor):
         check_picklable(f)
+    client = _dask_client(executor)
     # Dask takes a call for pure: the same point would not be called a second time.
-    keywords = {"pure": False} if _dask_client(executor) is not None else {}
+    keywords = {} if client is None else {"pure": False}
     slots = options.workers or _capacity(executor) or options.calls_of_a_round
     if not slots:
         raise InvalidData(
             f"How many calls {type(executor).__name__} runs at once is not known: give workers=."
         )
-    return Pool(executor, slots, options.timeout, ours=False, keywords=keywords)
+    starts = Futures()
+    if options.timeout is not None and client is not None:
+        starts = Messages(client)
+    elif options.timeout is not None and isinstance(executor, ProcessPoolExecutor):
+        starts = Files()
+    return Pool(executor, slots, options.timeout, False, keywords, starts)
 
 
 def _capacity(executor: Executor) -> int | None:

@@ -1,85 +1,105 @@
-"""Calls in worker processes that can be ended.
-
-Workers are spawned, never forked: a fork of a process with JAX's threads can hang. What a worker
-runs travels as the path of a file and not as a name in this package, so that a worker imports the
-user's module and nothing of ours.
-"""
+"""Calls in worker processes that can be ended."""
 
 from __future__ import annotations
 
-import multiprocessing
-import operator
+import contextlib
 import pickle
-import runpy
+import queue
 import sys
+import threading
 from collections.abc import Callable
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future
-from pathlib import Path
-from typing import Any
+from concurrent.futures import Executor, Future
+from multiprocessing import util
+from typing import Any, NamedTuple
 
 from leadline.boundary import InvalidData
-from leadline.campaign import _worker
-from leadline.campaign._failures import CallFailed, ExecutorFailed
+from leadline.campaign._failures import CallFailed
+from leadline.campaign._interrupts import uninterrupted
+from leadline.campaign._worker_process import WorkerProcess
 
 
 class WorkerProcesses(Executor):
     """Worker processes; a call past `timeout` seconds is ended, with the process that runs it.
 
+    Each worker has a thread here that gives it calls and waits for what becomes of them.
+
     Args:
         workers: how many.
         timeout: of each call, counted from its start in the worker; None: no limit.
+
+    Raises:
+        ExecutorFailed: they do not start.
     """
 
     def __init__(self, workers: int, timeout: float | None = None):
-        from pebble import ProcessPool
-
-        self._timeout = timeout
-        self._pool = ProcessPool(workers, context=multiprocessing.get_context("spawn"))
-        # Starts the workers now: in a worker that runs the caller's script again, because it has
-        # no `if __name__ == "__main__"`, this is the error, before any trial is claimed.
-        if not self._pool.active:
-            raise ExecutorFailed("The worker processes did not start.")
+        self._tasks: queue.SimpleQueue = queue.SimpleQueue()
+        started: list[WorkerProcess] = []
+        # Python waits for its child processes when it exits, and runs this before.
+        self._end = util.Finalize(self, _close, (started,), exitpriority=100)
+        try:
+            # Half of a start would be a process that complains.
+            with uninterrupted():
+                for _ in range(workers):
+                    started.append(WorkerProcess())
+        except BaseException:
+            self._end()
+            raise
+        for worker in started:
+            attend = threading.Thread(
+                target=_attend, args=(worker, self._tasks, timeout), daemon=True
+            )
+            attend.start()
+        self._workers = workers
 
     def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future:
         """The future of a call; its error is a `CallFailed`."""
         future: Future = Future()
-        future.set_running_or_notify_cancel()
-        ran = self._pool.schedule(_Call(), args=(fn, args, kwargs), timeout=self._timeout)
-        ran.add_done_callback(lambda ran: self._pass_on(ran, future))
+        self._tasks.put(_Task(future, fn, args, kwargs))
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
         """Ends the workers and the calls that run in them."""
-        self._pool.stop()
-        self._pool.join()
+        self._end()
+        with contextlib.suppress(queue.Empty):
+            while True:
+                self._tasks.get_nowait().future.cancel()
+        for _ in range(self._workers):
+            self._tasks.put(None)
 
-    def _pass_on(self, ran: Future, future: Future) -> None:
-        """Fill the caller's future from the pool's."""
-        try:
-            seconds, value, failure = ran.result()
-            future.seconds = seconds  # type: ignore[attr-defined]
-            if failure:
-                raise CallFailed(*failure)
-            future.set_result(pickle.loads(value))
-        except BaseException as error:
-            future.set_exception(self._explained(error))
 
-    def _explained(self, error: BaseException) -> BaseException:
-        from pebble import ProcessExpired
+class _Task(NamedTuple):
+    future: Future
+    fn: Any
+    args: tuple
+    kwargs: dict
 
-        if isinstance(error, TimeoutError):
-            return CallFailed(f"took longer than timeout={self._timeout:g} s and was ended")
-        if isinstance(error, ProcessExpired):
-            return CallFailed(f"its worker process ended with exit code {error.exitcode}")
-        if isinstance(error, CancelledError):
-            return CallFailed("was cancelled")
-        if isinstance(error, BrokenExecutor):
-            return ExecutorFailed(
-                "The worker processes do not start, or cannot load the function: their own errors "
-                "are on standard error. A script that uses executor='processes' calls the verb "
-                "under `if __name__ == '__main__':`."
-            )
-        return error
+
+def _close(workers: list[WorkerProcess]) -> None:
+    for worker in workers:
+        worker.close()
+    for worker in workers:
+        worker.end()
+
+
+def _attend(worker: WorkerProcess, tasks: queue.SimpleQueue, timeout: float | None) -> None:
+    """Give calls to a worker, one after another."""
+    while (task := tasks.get()) is not None:
+        _make(task, worker, timeout)
+        # What a call was given and returned is not kept until the next one.
+        del task
+
+
+def _make(task: _Task, worker: WorkerProcess, timeout: float | None) -> None:
+    """Make a call, and fill its future."""
+    if not task.future.set_running_or_notify_cancel():
+        return
+    try:
+        value, failure = worker.call(task.fn, task.args, task.kwargs, timeout)
+        if failure:
+            raise CallFailed(*failure)
+        task.future.set_result(pickle.loads(value))
+    except BaseException as error:
+        task.future.set_exception(error)
 
 
 def check_picklable(f: Callable) -> None:
@@ -97,20 +117,3 @@ def check_picklable(f: Callable) -> None:
             "Worker processes need a function that a new process can load: one at the top "
             f"level of a module or script, not a lambda or an inner function. {f!r}: {problem}."
         )
-
-
-class _WorkerModule:
-    """The globals of `_worker.py`; unpickling runs the file."""
-
-    def __reduce__(self) -> tuple:
-        return runpy.run_path, (str(Path(__file__).with_name("_worker.py")),)
-
-
-class _Call:
-    """The function `call` of `_worker.py`; unpickling it imports nothing of this package."""
-
-    def __call__(self, f: Any, args: Any, kwargs: Any) -> tuple:
-        return _worker.call(f, args, kwargs)
-
-    def __reduce__(self) -> tuple:
-        return operator.getitem, (_WorkerModule(), "call")

@@ -37,7 +37,7 @@ def minimize(
             at most 0; the answer is the best allowed point.
         tolerance: stop when no call is expected to improve on the best value by more.
         **options: how to run, see `CampaignOptions`: executor, workers, batch, journal, timeout,
-            seconds, progress, callback, rerun, lease, given, vectorized.
+            seconds, progress, callback, rerun, lease, given, vectorized, max_failures.
 
     Returns:
         The best point `x`, its `value`, every one of the `trials`, and what is known around it.

@@ -20,7 +20,7 @@ def with_clear_errors(command: Callable[..., None]) -> Callable[..., None]:
     @functools.wraps(command)
     def wrapped(*args: Any, **kwargs: Any) -> None:
         from leadline.boundary import InvalidData, Unsupported
-        from leadline.campaign import ExecutorFailed, JournalFailed
+        from leadline.campaign import CallsFailed, ExecutorFailed, JournalFailed
 
         try:
             try:
@@ -36,6 +36,7 @@ def with_clear_errors(command: Callable[..., None]) -> Callable[..., None]:
         except (
             InvalidData,
             Unsupported,
+            CallsFailed,
             ExecutorFailed,
             JournalFailed,
             ImportError,

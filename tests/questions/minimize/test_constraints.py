@@ -53,6 +53,9 @@ def test_a_pair_is_a_value_and_its_constraint_values(given):
 
 def test_one_constraint_needs_no_list():
     assert question(1).check((2, 0.5)) == question(1).check((2, [0.5])) == [2.0, 0.5]
+    assert question(1).check((np.array([2.0]), np.array([[0.5]]))) == [2.0, 0.5]
+    with pytest.raises(ll.InvalidData, match="must be a number, at most 0"):
+        question(1).check((2, [np.array([True])]))
 
 
 def test_what_is_allowed():

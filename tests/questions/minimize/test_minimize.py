@@ -202,18 +202,26 @@ def test_values_of_any_size_are_values(scale):
     assert "expected_improvement" in answer.trials[-1].notes
 
 
-@pytest.mark.parametrize("value", ["0.3", None, [1.0, 2.0], float("nan"), float("inf"), {}, 1j])
+@pytest.mark.parametrize(
+    "value",
+    ["0.3", None, [1.0, 2.0], float("nan"), float("inf"), {}, 1j, [1.0]]
+    + [np.array(v) for v in ([1.0, 2.0], [], ["0.3"], [None], [np.nan], [1j])],
+)
 def test_values_that_are_no_finite_number_are_refused(value):
     question = ll.Minimize(BOX)
     with pytest.raises(ll.InvalidData, match="A value must be"):
         question.check(value)
 
 
-@pytest.mark.parametrize("value", [1, 1.0, np.float32(1), np.array(1.0), jax.numpy.asarray(1.0)])
+@pytest.mark.parametrize(
+    "value",
+    [1, 1.0, np.float32(1), np.array(1.0), np.array([1.0]), np.array([[1]]), np.ones(1, object)],
+)
 def test_numbers_of_every_kind_are_values(value):
-    checked = ll.Minimize(BOX).check(value)
-    assert checked == 1.0
-    assert type(checked) is float
+    for given in (value, jax.numpy.asarray(value, float)):
+        checked = ll.Minimize(BOX).check(given)
+        assert checked == 1.0
+        assert type(checked) is float
 
 
 def test_misuse_is_an_error():

@@ -83,8 +83,9 @@ class Optimum:
         counts += f", {running} not finished" if running else ""
         told = [t for t in trials if t.value is not None]
         if not told:
-            first = next((t.reason for t in trials if t.failed), "nothing was called")
-            return f"{self._verb}: no value after {counts}. First failure: {first}"
+            nothing = "No call has ended." if running else "Nothing was called."
+            first = next((f"First failure: {t.reason}" for t in trials if t.failed), nothing)
+            return f"{self._verb}: no value after {counts}. {first}"
         if self.best is not None:
             head = f"{self._verb}: {self.value:.6g} at trial {self.best.id} ({counts})"
             return f"{head}{self._luckier()}\n{self._point(self.x)}"

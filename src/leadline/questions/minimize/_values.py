@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import numpy as np
 
 from leadline.boundary import InvalidData, shorten
+
+_ARRAYS = (np.ndarray, jax.Array)
 
 
 def as_value(value: Any, constraints: int) -> float | list[float]:
@@ -52,7 +55,7 @@ def _constraint_values(values: Any, constraints: int) -> list[float]:
         )
     for one in several:
         # True would be 1, which is not allowed: the opposite of what it seems to say.
-        if isinstance(one, bool | np.bool_):
+        if isinstance(_element(one), bool | np.bool_):
             raise InvalidData(
                 f"A constraint value must be a number, at most 0 where allowed, got {one}."
             )
@@ -62,11 +65,17 @@ def _constraint_values(values: Any, constraints: int) -> list[float]:
 def _finite(value: Any, what: str) -> float:
     """A finite number, as a float; `what` it is, for errors."""
     try:
-        if isinstance(value, str | bytes) or np.ndim(value) != 0:
+        number = _element(value)
+        if isinstance(number, str | bytes) or np.ndim(number) != 0:
             raise TypeError
-        number = float(value)
+        number = float(number)
     except (TypeError, ValueError) as error:
         raise InvalidData(f"{what} must be one finite number, got {shorten(value)}.") from error
     if not np.isfinite(number):
         raise InvalidData(f"{what} must be finite, got {number}.")
     return number
+
+
+def _element(value: Any) -> Any:
+    """What an array of one element holds: a function that computes with arrays returns those."""
+    return value.item() if isinstance(value, _ARRAYS) and value.size == 1 else value

@@ -18,7 +18,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData, Unsupported, as_rows, is_traced
-from leadline.models._normal import Normal, array_library
+from leadline.models._normal import Normal, array_library, levels
 from leadline.models._posterior import Posterior
 from leadline.models._queries import answer_queries
 from leadline.numerics import blas_threads_for, bucket, pad_rows
@@ -59,13 +59,18 @@ class NormalMixture(eqx.Module):
         return self.weights @ self.members.cdf(y)
 
     def quantile(self, p: Any) -> Any:
-        """The value (m,) below which a fraction `p` lies, by bisection between the members'."""
+        """The values below which a fraction `p` lies, by bisection between the members'.
+
+        A number gives `(m,)`, and a list of k levels `(k, m)`; see `Normal.quantile`.
+        """
         np_, _ = array_library(self, p)
-        each = self.members.quantile(p)
-        low, high = np_.min(each, axis=0), np_.max(each, axis=0)
+        p = levels(p, 1)
+        # The members are the last axis but one.
+        each = self.members.quantile(p[..., None, :] if p.ndim else p)
+        low, high = np_.min(each, axis=-2), np_.max(each, axis=-2)
         for _ in range(_BISECTIONS):
             middle = 0.5 * (low + high)
-            below = self.cdf(middle) < p
+            below = self.weights @ self.members.cdf(middle[..., None, :]) < p
             low, high = np_.where(below, middle, low), np_.where(below, high, middle)
         return 0.5 * (low + high)
 

@@ -56,10 +56,14 @@ class Normal(eqx.Module):
             return special.ndtr((y - self.mean) / np_.sqrt(np_.maximum(self.var, _POINT_MASS)))
 
     def quantile(self, p: Any) -> Any:
-        """The value below which a fraction `p` lies."""
+        """The values below which a fraction `p` lies.
+
+        A number gives the shape of the laws, `(m,)`. A list of k levels gives `(k, m)`, a row for
+        each level. With more dimensions `p` is broadcast against the laws: `(1, m)` gives each of
+        them a level of its own.
+        """
         np_, special = array_library(self, p)
-        if not is_traced(p) and not np.all((np.asarray(p) >= 0) & (np.asarray(p) <= 1)):
-            raise InvalidData(f"a quantile needs probabilities between 0 and 1, got {p}.")
+        p = levels(p, np.ndim(self.mean))
         return self.mean + np_.sqrt(np_.maximum(self.var, _POINT_MASS)) * special.ndtri(p)
 
     def sample(self, key: Array, n: int) -> Float[Array, "n ..."]:
@@ -138,6 +142,15 @@ def _root(cov: Array, mask: Array) -> Array:
 
 _log_prob_jit = jax.jit(_log_prob)
 _draw_jit = jax.jit(_draw, static_argnums=4)
+
+
+def levels(p: Any, dimensions: int) -> Any:
+    """Probabilities, checked: of a list each is for all laws, whose array has `dimensions`."""
+    if not is_traced(p):
+        p = np.asarray(p, dtype=float)
+        if not np.all((p >= 0) & (p <= 1)):
+            raise InvalidData(f"a quantile needs probabilities between 0 and 1, got {show(p)}.")
+    return p.reshape(-1, *[1] * dimensions) if p.ndim == 1 else p
 
 
 def array_library(*values: Any) -> tuple[Any, Any]:

@@ -2,6 +2,7 @@
 
 from leadline.boundary._abilities import Able, inherited_ability
 from leadline.boundary._display import shorten, show
+from leadline.boundary._draws import as_count, as_key
 from leadline.boundary._errors import InvalidData, NotPositiveDefinite, Unsupported
 from leadline.boundary._inputs import (
     as_bounds,
@@ -25,6 +26,8 @@ __all__ = [
     "Unsupported",
     "as_bounds",
     "as_choice",
+    "as_count",
+    "as_key",
     "as_labels",
     "as_rows",
     "as_seed",

@@ -14,12 +14,12 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
-from leadline.boundary import is_traced
+from leadline.boundary import as_count, as_key, is_traced
 from leadline.models._affine_update import AffineUpdate
 from leadline.models._expansion import Expansion
 from leadline.models._gaussian import GaussianPosterior
 from leadline.numerics import blas_threads_for
-from leadline.paths import Features, FunctionDraws, prior_draws
+from leadline.paths import Features, FunctionDraws, as_features, prior_draws
 
 
 class DrawablePosterior(GaussianPosterior):
@@ -60,6 +60,7 @@ class DrawablePosterior(GaussianPosterior):
             n: how many draws.
             features: what stands for the prior: features, or how many to choose.
         """
+        key, n, features = as_key(key), as_count(n, "n"), as_features(features)
         if is_traced(self, key):
             return _paths(self, key, n, features)
         with blas_threads_for(self.query_rows):

@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from leadline.boundary import as_rows, is_traced
+from leadline.boundary import as_count, as_key, as_rows, is_traced
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
 from leadline.models._queries import answer_queries
@@ -112,6 +112,7 @@ class GaussianPosterior(Posterior):
 
     def sample(self, key: Array, xs: Any, n: int) -> Float[Array, "n m"]:
         """Draw `n` joint values of the function at the rows of `xs (m, d)`."""
+        key, n = as_key(key), as_count(n, "n")
         return self.joint(xs).sample(key, n)
 
     def answer(self, program: Any, xs: Any) -> tuple[Any, ...]:

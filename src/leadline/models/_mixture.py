@@ -17,12 +17,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, Unsupported, as_rows, is_traced
+from leadline.boundary import InvalidData, Unsupported, as_count, as_key, as_rows, is_traced
 from leadline.models._normal import Normal, array_library, levels
 from leadline.models._posterior import Posterior
 from leadline.models._queries import answer_queries
 from leadline.numerics import blas_threads_for, bucket, pad_rows
-from leadline.paths import Features, MixtureDraws, allot, slots_of
+from leadline.paths import Features, MixtureDraws, allot, as_features, slots_of
 
 _BISECTIONS = 60
 
@@ -76,6 +76,7 @@ class NormalMixture(eqx.Module):
 
     def sample(self, key: Array, n: int) -> Float[Array, "n m"]:
         """Draw `n` values of each."""
+        key, n = as_key(key), as_count(n, "n")
         pick, draw = jax.random.split(key)
         m = self.members.mean.shape[1]
         which = jax.random.choice(pick, self.weights.shape[0], (n, m), p=jnp.asarray(self.weights))
@@ -118,6 +119,7 @@ class MixturePosterior(Posterior):
 
     def sample(self, key: Array, xs: Any, n: int) -> Float[Array, "n m"]:
         """Draw `n` joint values: each from one member, chosen by its weight."""
+        key, n = as_key(key), as_count(n, "n")
         if is_traced(self, key, xs):
             return _draws(self, key, xs, n)
         xs = as_rows(xs, "xs", columns=self.members.query_columns)
@@ -140,6 +142,7 @@ class MixturePosterior(Posterior):
             raise Unsupported(
                 f"A mixture has paths if its members have; {type(self.members).__name__} has none."
             )
+        key, n, features = as_key(key), as_count(n, "n"), as_features(features)
         choose, draw = jax.random.split(key)
         if is_traced(self, key):
             member, most = allot(jnp.asarray(self.weights), choose, n), n

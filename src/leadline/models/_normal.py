@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, as_targets, is_traced, show
+from leadline.boundary import InvalidData, as_count, as_key, as_targets, is_traced, show
 from leadline.numerics import (
     blas_threads_for,
     bucket,
@@ -68,6 +68,7 @@ class Normal(eqx.Module):
 
     def sample(self, key: Array, n: int) -> Float[Array, "n ..."]:
         """Draw `n` values of each."""
+        key, n = as_key(key), as_count(n, "n")
         noise = jax.random.normal(key, (n, *np.shape(self.mean)))
         return self.mean + array_library(self)[0].sqrt(self.var) * noise
 
@@ -99,6 +100,7 @@ class MultivariateNormal(eqx.Module):
 
     def sample(self, key: Array, n: int) -> Float[Array, "n m"]:
         """Draw `n` joint values."""
+        key, n = as_key(key), as_count(n, "n")
         if is_traced(self, key):
             return _draw(self.mean, self.cov, jnp.ones(self.mean.shape), key, n)
         m = self.mean.shape[0]

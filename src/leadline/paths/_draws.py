@@ -21,7 +21,16 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, Unsupported, as_rows, as_targets, as_variances, is_traced
+from leadline.boundary import (
+    InvalidData,
+    Unsupported,
+    as_count,
+    as_key,
+    as_rows,
+    as_targets,
+    as_variances,
+    is_traced,
+)
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.numerics import (
@@ -34,7 +43,7 @@ from leadline.numerics import (
     solve_factored,
     solve_lower,
 )
-from leadline.paths._features import Features, prior_features
+from leadline.paths._features import Features, as_features, prior_features
 from leadline.paths._paths import ScalarPaths
 
 
@@ -229,8 +238,7 @@ def prior_draws(
         mean: the mean function, or a number.
         noise: the noise variance of later observations: a number, or a function of the inputs.
     """
-    if n < 1:
-        raise InvalidData(f"The number of draws must be at least 1, got {n}.")
+    key, n, features = as_key(key), as_count(n, "n"), as_features(features)
     choose, draw, later = jax.random.split(key, 3)
     if not isinstance(features, Features):
         if dim is None:

@@ -23,7 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, as_rows
+from leadline.boundary import InvalidData, as_count, as_key, as_rows
 from leadline.kernels import Coregionalization, Kernel
 from leadline.means import Mean
 from leadline.models._exact import GP, ExactPosterior, log_evidence
@@ -34,7 +34,7 @@ from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
 from leadline.models._rows import Rows, padded_rows
 from leadline.numerics import DataScale, Fixed, Parameterized, bucket, fixed, positive, real
-from leadline.paths import CoregionalFeatures, Features, prior_features
+from leadline.paths import CoregionalFeatures, Features, as_features, prior_features
 
 
 def _as_kernels(kernels: Any) -> tuple[Kernel, ...]:
@@ -177,6 +177,7 @@ class MultiPosterior(Posterior):
             n: how many draws.
             features: how many stand for each kernel, or features of inputs with an output column.
         """
+        key, n, features = as_key(key), as_count(n, "n"), as_features(features)
         if not isinstance(features, Features):
             features = _features(self.gp, features, self.stacked.query_columns - 1, key)
         return MultiDraws(self.stacked.paths(key, n, features), self.gp.outputs)

@@ -7,6 +7,7 @@ from leadline.boundary._errors import InvalidData, NotPositiveDefinite, Unsuppor
 from leadline.boundary._inputs import (
     as_bounds,
     as_choice,
+    as_inputs,
     as_labels,
     as_rows,
     as_seed,
@@ -17,8 +18,18 @@ from leadline.boundary._inputs import (
     is_traced,
 )
 from leadline.boundary._progress import Silence, open_progress
+from leadline.boundary._sizes import (
+    LARGEST_VARIANCE,
+    SMALLEST,
+    SMALLEST_VARIANCE,
+    require_size,
+    require_spread,
+)
 
 __all__ = [
+    "LARGEST_VARIANCE",
+    "SMALLEST",
+    "SMALLEST_VARIANCE",
     "Able",
     "InvalidData",
     "NotPositiveDefinite",
@@ -27,6 +38,7 @@ __all__ = [
     "as_bounds",
     "as_choice",
     "as_count",
+    "as_inputs",
     "as_key",
     "as_labels",
     "as_rows",
@@ -38,6 +50,8 @@ __all__ = [
     "inherited_ability",
     "is_traced",
     "open_progress",
+    "require_size",
+    "require_spread",
     "shorten",
     "show",
 ]

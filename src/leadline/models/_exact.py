@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, as_choice, as_rows, is_traced
+from leadline.boundary import InvalidData, as_choice, as_inputs, is_traced
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._affine_update import AffineUpdate
@@ -150,7 +150,7 @@ class GP(Parameterized):
         rows = as_padded_rows(x, y, var)
         data = rows.real()
         n, columns = data.x.shape
-        spread = data.x if reference is None else as_rows(reference, "reference", columns=columns)
+        spread = data.x if reference is None else as_inputs(reference, "reference", columns=columns)
         search = search_for(
             self,
             DataScale.of(spread, data.y),

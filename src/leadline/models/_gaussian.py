@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from leadline.boundary import as_count, as_key, as_rows, is_traced
+from leadline.boundary import as_count, as_inputs, as_key, is_traced
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
 from leadline.models._queries import answer_queries
@@ -104,7 +104,7 @@ class GaussianPosterior(Posterior):
         """The joint normal law of the function at the rows of `xs (m, d)`."""
         if is_traced(self, xs):
             return MultivariateNormal(*self.joint_moments(xs))
-        xs = as_rows(xs, "xs", columns=self.query_columns)
+        xs = as_inputs(xs, "xs", columns=self.query_columns)
         m = xs.shape[0]
         with blas_threads_for(max(m, self.query_rows)):
             mean, cov = jax.device_get(_joint_jit(self, pad_rows(xs, bucket(m))))

@@ -17,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, Unsupported, as_count, as_key, as_rows, is_traced
+from leadline.boundary import InvalidData, Unsupported, as_count, as_inputs, as_key, is_traced
 from leadline.models._normal import Normal, array_library, levels
 from leadline.models._posterior import Posterior
 from leadline.models._queries import answer_queries
@@ -122,7 +122,7 @@ class MixturePosterior(Posterior):
         key, n = as_key(key), as_count(n, "n")
         if is_traced(self, key, xs):
             return _draws(self, key, xs, n)
-        xs = as_rows(xs, "xs", columns=self.members.query_columns)
+        xs = as_inputs(xs, "xs", columns=self.members.query_columns)
         m = xs.shape[0]
         with blas_threads_for(max(bucket(m), self.members.query_rows)):
             draws = np.asarray(_draws_jit(self, key, pad_rows(xs, bucket(m)), n))

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from leadline.boundary import as_rows
+from leadline.boundary import as_inputs
 from leadline.numerics import blas_threads_for, in_pieces
 
 _PIECE = 2048
@@ -24,6 +24,6 @@ def answer_queries(
         columns: how many columns it must have.
         rows: the size of the model's matrices, which decides on BLAS threads.
     """
-    xs = as_rows(xs, "xs", columns=columns, minimum=0)
+    xs = as_inputs(xs, "xs", columns=columns, minimum=0)
     with blas_threads_for(rows):
         return in_pieces(program, xs, _PIECE, axis=-1)

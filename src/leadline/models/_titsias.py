@@ -27,7 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, as_rows, is_traced
+from leadline.boundary import SMALLEST_VARIANCE, InvalidData, as_inputs, is_traced
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._affine_update import AffineUpdate
@@ -51,7 +51,7 @@ from leadline.paths import Inferred, inferred_draws
 
 
 def _as_points(z: Any) -> Array:
-    return z if is_traced(z) else jnp.asarray(as_rows(z, "inducing_points"))
+    return z if is_traced(z) else jnp.asarray(as_inputs(z, "inducing_points"))
 
 
 class Titsias(Parameterized):
@@ -130,10 +130,10 @@ class Titsias(Parameterized):
         return as_padded_rows(x, y, var, columns=self.inducing_points.shape[1])
 
     def _require_noise(self, var: Any) -> None:
-        if not np.min(np.asarray(self.noise) + var) > 0:
+        if not np.min(np.asarray(self.noise) + var) >= SMALLEST_VARIANCE:
             raise InvalidData(
-                "Titsias needs noise: without any, the bound is minus infinity. Give a positive "
-                "noise, or a positive var for every row."
+                "Titsias needs noise: without any, the bound is minus infinity. Give a noise of at "
+                f"least {SMALLEST_VARIANCE:g}, or such a var for every row."
             )
 
 

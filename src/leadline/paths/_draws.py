@@ -25,11 +25,12 @@ from leadline.boundary import (
     InvalidData,
     Unsupported,
     as_count,
+    as_inputs,
     as_key,
-    as_rows,
     as_targets,
     as_variances,
     is_traced,
+    require_size,
 )
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
@@ -198,8 +199,9 @@ class FunctionDraws(ScalarPaths):
             var = jnp.zeros(m) if var is None else var
             start = jnp.asarray(self.centers.shape[0])
             return _extend(_with_room(self, m), x, y, var, jnp.ones(m), start)[0]
-        x = as_rows(x, columns=self.dim)
+        x = as_inputs(x, columns=self.dim)
         y, var = as_targets(y, x.shape[0]), as_variances(var, x.shape[0])
+        require_size(y, "y")
         m, real = x.shape[0], int(np.sum(self.mask))
         size = 1 << (m - 1).bit_length()
         grown = _grown(self, bucket(real + size))

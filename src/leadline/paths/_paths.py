@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import Able, InvalidData, as_rows, is_traced
+from leadline.boundary import Able, InvalidData, as_inputs, is_traced
 from leadline.numerics import blas_threads_for, in_pieces
 from leadline.paths._extrema import argmin_of_each
 
@@ -62,7 +62,7 @@ class Paths(Able, eqx.Module):
         """
         if is_traced(self, x):
             return _traced_pieces(self.values, x, self.basis_size)
-        x = as_rows(x, "x", columns=self.dim, minimum=0)
+        x = as_inputs(x, "x", columns=self.dim, minimum=0)
         return _answer(self, x, _values_jit, axis=0)
 
     def paired(self, x: Any) -> Float[Array, "n m ..."]:
@@ -75,7 +75,7 @@ class Paths(Able, eqx.Module):
                 f"paired inputs must have shape (draws, rows, columns) = ({self.n}, m, {self.dim}),"
                 f" got {x.shape}."
             )
-        as_rows(x.reshape(-1, self.dim), "x", minimum=0)
+        as_inputs(x.reshape(-1, self.dim), "x", minimum=0)
         return _answer(self, x, _paired_jit, axis=1)
 
     def __len__(self) -> int:

@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import Unsupported, as_labels, as_rows, as_weights, is_traced
+from leadline.boundary import Unsupported, as_inputs, as_labels, as_weights, is_traced
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._classification._logistic_normal import averaged_log_odds
@@ -121,7 +121,7 @@ _CAUSE = "a kernel that is not positive definite, or weights that are too large"
 
 def _as_padded_labels(x: Any, z: Any, weight: Any) -> Labels:
     """Check data and pad them."""
-    x = as_rows(x)
+    x = as_inputs(x)
     n = x.shape[0]
     z, weight = as_labels(z, n), as_weights(weight, n)
     size, mask = bucket(n), row_mask(n, bucket(n))

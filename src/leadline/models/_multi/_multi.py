@@ -114,7 +114,9 @@ class MultiGP(Parameterized):
         Args:
             x: inputs (n, d).
             y: targets (n, p); values where `mask` is False are not read.
-            mask: which values were observed, (n, p); all if None.
+            mask: which values were observed, (n, p); all if None. An output that was never
+                observed keeps the hyper-parameters that the model has for it, and is predicted
+                from the others by the covariance that those say.
             priors: "default", or None for maximum likelihood.
             restarts: how many starts; the model's own values are always the first.
             seed: of the random starts.
@@ -127,6 +129,7 @@ class MultiGP(Parameterized):
         found = learn(
             _log_evidence, scaled, rows, scale, priors=priors, restarts=restarts, seed=seed
         )
+        found = _with_unseen(found, scaled, mask.any(axis=0))
         return _rescaled(found, shift, unit)._condition_checked(x, y, mask)
 
 
@@ -250,6 +253,29 @@ def _per_output(value: Any, p: int, name: str) -> Any:
 def _spreads(y: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     scales = [DataScale.of(np.zeros((1, 1)), y[mask[:, o], o]) for o in range(y.shape[1])]
     return np.array([s.y_mean for s in scales]), np.array([s.y_std for s in scales])
+
+
+def _with_unseen(learned: MultiGP, model: MultiGP, seen: np.ndarray) -> MultiGP:
+    """The learned process, with what the model said of the outputs that nobody has seen.
+
+    Nothing but a prior has moved them, away from the others. What the model said of a covariance
+    with others holds for its own W of those, and B = W W^T is the same for any rotation of W: the
+    learned W is turned to where that of the model is.
+    """
+    if seen.all():
+        return learned
+    coregions = []
+    for new, old in zip(learned.coregions, model.coregions, strict=True):
+        left, _, right = np.linalg.svd(np.asarray(new.W)[seen].T @ np.asarray(old.W)[seen])
+        w = np.where(seen[:, None], np.asarray(new.W) @ left @ right, old.W)
+        kappa = np.where(seen, new.kappa, old.kappa)
+        w, kappa = jax.device_put((w, kappa))
+        coregions.append(eqx.tree_at(lambda c: (c.W, c.kappa), new, (w, kappa)))
+    values = ((learned.mean, model.mean), (learned.noise, model.noise))
+    mean, noise = jax.device_put(tuple(np.where(seen, new, old) for new, old in values))
+    return eqx.tree_at(
+        lambda g: (g.coregions, g.mean, g.noise), learned, (tuple(coregions), mean, noise)
+    )
 
 
 def _rescaled(gp: MultiGP, shift: np.ndarray, unit: np.ndarray) -> MultiGP:

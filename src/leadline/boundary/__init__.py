@@ -4,6 +4,7 @@ from leadline.boundary._abilities import Able, inherited_ability
 from leadline.boundary._display import shorten, show
 from leadline.boundary._draws import as_count, as_key
 from leadline.boundary._errors import InvalidData, NotPositiveDefinite, Unsupported
+from leadline.boundary._frames import KnowsColumns, column_names, in_order
 from leadline.boundary._inputs import (
     as_bounds,
     as_choice,
@@ -32,6 +33,7 @@ __all__ = [
     "SMALLEST_VARIANCE",
     "Able",
     "InvalidData",
+    "KnowsColumns",
     "NotPositiveDefinite",
     "Silence",
     "Unsupported",
@@ -46,7 +48,9 @@ __all__ = [
     "as_targets",
     "as_variances",
     "as_weights",
+    "column_names",
     "did_you_mean",
+    "in_order",
     "inherited_ability",
     "is_traced",
     "open_progress",

@@ -15,6 +15,7 @@ import numpy as np
 from jax.core import Tracer
 
 from leadline.boundary._errors import InvalidData
+from leadline.boundary._frames import in_order
 from leadline.boundary._sizes import LARGEST_VARIANCE, require_size
 
 
@@ -43,9 +44,15 @@ def as_rows(x: Any, name: str = "x", columns: int | None = None, minimum: int = 
     return a
 
 
-def as_inputs(x: Any, name: str = "x", columns: int | None = None, minimum: int = 1) -> np.ndarray:
-    """Inputs of a model as an (n, d) array, which can be squared."""
-    a = as_rows(x, name, columns, minimum)
+def as_inputs(
+    x: Any,
+    name: str = "x",
+    columns: int | None = None,
+    minimum: int = 1,
+    names: tuple[str, ...] | None = None,
+) -> np.ndarray:
+    """Inputs of a model as an (n, d) array that can be squared, with columns in known order."""
+    a = as_rows(in_order(x, name, names), name, columns, minimum)
     require_size(a, name)
     return a
 

@@ -64,7 +64,8 @@ class DrawablePosterior(GaussianPosterior):
         if is_traced(self, key):
             return _paths(self, key, n, features)
         with blas_threads_for(self.query_rows):
-            return jax.block_until_ready(_paths_jit(self, key, n, features))
+            draws = jax.block_until_ready(_paths_jit(self.named(None), key, n, features))
+        return draws.named(self.input_names)
 
 
 def _paths(post: DrawablePosterior, key: Array, n: int, features: Any) -> FunctionDraws:

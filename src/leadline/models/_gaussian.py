@@ -98,16 +98,17 @@ class GaussianPosterior(Posterior):
         """
         if is_traced(self, xs):
             return Normal(*self.marginal_moments(xs, noise))
-        return Normal(*self.answer(lambda piece: _marginals_jit(self, piece, noise), xs))
+        plain = self.named(None)
+        return Normal(*self.answer(lambda piece: _marginals_jit(plain, piece, noise), xs))
 
     def joint(self, xs: Any) -> MultivariateNormal:
         """The joint normal law of the function at the rows of `xs (m, d)`."""
         if is_traced(self, xs):
             return MultivariateNormal(*self.joint_moments(xs))
-        xs = as_inputs(xs, "xs", columns=self.query_columns)
+        xs = as_inputs(xs, "xs", columns=self.query_columns, names=self.input_names)
         m = xs.shape[0]
         with blas_threads_for(max(m, self.query_rows)):
-            mean, cov = jax.device_get(_joint_jit(self, pad_rows(xs, bucket(m))))
+            mean, cov = jax.device_get(_joint_jit(self.named(None), pad_rows(xs, bucket(m))))
         return MultivariateNormal(mean[:m], cov[:m, :m])
 
     def sample(self, key: Array, xs: Any, n: int) -> Float[Array, "n m"]:
@@ -117,7 +118,7 @@ class GaussianPosterior(Posterior):
 
     def answer(self, program: Any, xs: Any) -> tuple[Any, ...]:
         """Apply a compiled program of padded query rows to any number of rows."""
-        return answer_queries(program, xs, self.query_columns, self.query_rows)
+        return answer_queries(program, xs, self.query_columns, self.query_rows, self.input_names)
 
 
 def _posterior_covariance(prior: Array, a: Projection, b: Projection) -> Array:

@@ -90,7 +90,8 @@ class MixturePosterior(Posterior):
     """Weighted members; built by `mixture` or by `fit(..., inference="nuts")`.
 
     Attributes:
-        members: one posterior whose arrays have a leading axis of length `s`.
+        members: one posterior whose arrays have a leading axis of length `s`; the names of columns
+            are the mixture's.
         weights: the probability (s,) of each member.
     """
 
@@ -105,7 +106,7 @@ class MixturePosterior(Posterior):
 
     def member(self, i: int) -> Posterior:
         """One of the posteriors."""
-        return jax.tree.map(lambda a: a[i], self.members)
+        return jax.tree.map(lambda a: a[i], self.members).named(self.input_names)
 
     def predict(self, xs: Any, noise: bool = False) -> NormalMixture:
         """Mixtures of the members' marginals at the rows of `xs (m, d)`."""
@@ -113,7 +114,11 @@ class MixturePosterior(Posterior):
             return NormalMixture(self.weights, Normal(*_marginals(self.members, xs, noise)))
         columns, rows = self.members.query_columns, self.members.query_rows
         found = answer_queries(
-            lambda piece: _marginals_jit(self.members, piece, noise), xs, columns, rows
+            lambda piece: _marginals_jit(self.members, piece, noise),
+            xs,
+            columns,
+            rows,
+            self.input_names,
         )
         return NormalMixture(np.asarray(self.weights), Normal(*found))
 
@@ -122,10 +127,10 @@ class MixturePosterior(Posterior):
         key, n = as_key(key), as_count(n, "n")
         if is_traced(self, key, xs):
             return _draws(self, key, xs, n)
-        xs = as_inputs(xs, "xs", columns=self.members.query_columns)
+        xs = as_inputs(xs, "xs", columns=self.members.query_columns, names=self.input_names)
         m = xs.shape[0]
         with blas_threads_for(max(bucket(m), self.members.query_rows)):
-            draws = np.asarray(_draws_jit(self, key, pad_rows(xs, bucket(m)), n))
+            draws = np.asarray(_draws_jit(self.named(None), key, pad_rows(xs, bucket(m)), n))
         return jax.device_put(draws[:, :m])
 
     def paths(self, key: Array, n: int, features: int | Features = 1024) -> MixtureDraws:
@@ -154,7 +159,7 @@ class MixturePosterior(Posterior):
         keys = jax.random.split(draw, self.n_members)
         with blas_threads_for(self.members.query_rows):
             members = jax.block_until_ready(_paths_jit(self.members, keys, most, features))
-        return MixtureDraws(members, member, slot)
+        return MixtureDraws(members, member, slot, input_names=self.input_names)
 
     def __repr__(self) -> str:
         return f"MixturePosterior({self.n_members} x {type(self.members).__name__})"
@@ -164,6 +169,11 @@ def mixture(members: list[Posterior], weights: Any = None) -> MixturePosterior:
     """Mix posteriors of one structure (same model, same padded shapes); equal weights if None."""
     if not members:
         raise InvalidData("a mixture needs at least one posterior, got none.")
+    names = {m.input_names for m in members}
+    if len(names) > 1:
+        known = " and ".join(sorted(map(str, names)))
+        raise InvalidData(f"the posteriors of a mixture must have the same columns, got {known}.")
+    members = [m.named(None) for m in members]
     structures = {jax.tree.structure(m) for m in members}
     shapes = {tuple(np.shape(a) for a in jax.tree.leaves(m)) for m in members}
     if len(structures) > 1 or len(shapes) > 1:
@@ -172,7 +182,7 @@ def mixture(members: list[Posterior], weights: Any = None) -> MixturePosterior:
     if w.shape != (len(members),) or np.any(w < 0) or not np.isfinite(w.sum()) or w.sum() <= 0:
         raise InvalidData(f"weights must be {len(members)} numbers >= 0 with a sum > 0, got {w}.")
     stacked = jax.tree.map(lambda *a: jnp.asarray(np.stack(a)), *members)
-    return MixturePosterior(stacked, jnp.asarray(w / w.sum()))
+    return MixturePosterior(stacked, jnp.asarray(w / w.sum()), input_names=names.pop())
 
 
 # Members are visited one after the other (`lax.map`): they factorize and solve.

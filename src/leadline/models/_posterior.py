@@ -5,13 +5,12 @@ from __future__ import annotations
 import abc
 from typing import Any, ClassVar
 
-import equinox as eqx
 from jaxtyping import Array, Float
 
-from leadline.boundary import Able
+from leadline.boundary import Able, KnowsColumns
 
 
-class Posterior(Able, eqx.Module):
+class Posterior(Able, KnowsColumns):
     """What is believed about a function, given data.
 
     `predict` and `sample` are always there; the rest are abilities that only some posteriors have:

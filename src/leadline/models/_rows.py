@@ -59,10 +59,11 @@ def as_padded_rows(
     var: Any = None,
     *,
     columns: int | None = None,
+    names: tuple[str, ...] | None = None,
     size: Callable[[int], int] = bucket,
 ) -> Rows:
     """Check data and pad them, n rows to `size(n)`."""
-    x = as_inputs(x, columns=columns)
+    x = as_inputs(x, columns=columns, names=names)
     n = x.shape[0]
     y = as_targets(y, n)
     require_size(y, "y")

@@ -199,19 +199,19 @@ class FunctionDraws(ScalarPaths):
             var = jnp.zeros(m) if var is None else var
             start = jnp.asarray(self.centers.shape[0])
             return _extend(_with_room(self, m), x, y, var, jnp.ones(m), start)[0]
-        x = as_inputs(x, columns=self.dim)
+        x = as_inputs(x, columns=self.dim, names=self.input_names)
         y, var = as_targets(y, x.shape[0]), as_variances(var, x.shape[0])
         require_size(y, "y")
         m, real = x.shape[0], int(np.sum(self.mask))
         size = 1 << (m - 1).bit_length()
-        grown = _grown(self, bucket(real + size))
+        grown = _grown(self.named(None), bucket(real + size))
         rows = (pad_rows(x, size), pad_rows(y, size), pad_rows(var, size), row_mask(m, size))
         with blas_threads_for(grown.centers.shape[0]):
             draws, factor = jax.block_until_ready(_extend_jit(grown, *rows, jnp.asarray(real)))
         require_factor(
             factor, "covariance matrix of the new observations", "inputs seen before, without noise"
         )
-        return draws
+        return draws.named(self.input_names)
 
     def __repr__(self) -> str:
         features = f"{self.features.size} {type(self.features).__name__}"

@@ -24,7 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import Unsupported, as_inputs, as_labels, as_weights, is_traced
+from leadline.boundary import Unsupported, as_inputs, as_labels, as_weights, column_names, is_traced
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._classification._logistic_normal import averaged_log_odds
@@ -80,7 +80,7 @@ class LaplaceClassifier(Parameterized):
             ones = jnp.ones(x.shape[0])
             z = jnp.asarray(z, dtype=ones.dtype)
             return _condition(self, Labels(x, z, ones if weight is None else weight, ones))
-        return self._condition_labels(_as_padded_labels(x, z, weight))
+        return self._condition_labels(_as_padded_labels(x, z, weight)).named(column_names(x))
 
     def _condition_labels(self, labels: Labels) -> LaplacePosterior:
         with blas_threads_for(labels.x.shape[0]):
@@ -113,7 +113,7 @@ class LaplaceClassifier(Parameterized):
         found = learn(
             log_evidence, self, labels, scale, priors=priors, restarts=restarts, seed=seed
         )
-        return found._condition_labels(labels)
+        return found._condition_labels(labels).named(column_names(x))
 
 
 _CAUSE = "a kernel that is not positive definite, or weights that are too large"
@@ -183,7 +183,8 @@ class LaplacePosterior(GaussianPosterior):
         """The log odds of `probability(xs)`, also where that rounds to 0 or 1."""
         if is_traced(self, xs):
             return _logits(self, xs)[0]
-        return self.answer(lambda piece: _logits_jit(self, piece), xs)[0]
+        plain = self.named(None)
+        return self.answer(lambda piece: _logits_jit(plain, piece), xs)[0]
 
     def marginal_moments(self, xs, noise=False):
         """Rasmussen and Williams (2006), algorithm 3.2."""

@@ -23,7 +23,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, as_count, as_key, as_rows
+from leadline.boundary import InvalidData, as_count, as_inputs, as_key, column_names, is_traced
 from leadline.kernels import Coregionalization, Kernel
 from leadline.means import Mean
 from leadline.models._exact import GP, ExactPosterior, log_evidence
@@ -94,7 +94,8 @@ class MultiGP(Parameterized):
 
     def condition(self, x: Any, y: Any, mask: Any = None) -> MultiPosterior:
         """The posterior given data, with these hyper-parameters."""
-        return self._condition_checked(*checked_outputs(x, y, mask, self.outputs))
+        checked = checked_outputs(x, y, mask, self.outputs)
+        return self._condition_checked(*checked).named(column_names(x))
 
     def _condition_checked(self, x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> MultiPosterior:
         stacked = stacked_process(self, x.shape[1])
@@ -121,6 +122,7 @@ class MultiGP(Parameterized):
             restarts: how many starts; the model's own values are always the first.
             seed: of the random starts.
         """
+        names = column_names(x)
         x, y, mask = checked_outputs(x, y, mask, self.outputs)
         # Outputs may have units of their own: the search runs on standardized ones.
         shift, unit = _spreads(y, mask)
@@ -130,7 +132,7 @@ class MultiGP(Parameterized):
             _log_evidence, scaled, rows, scale, priors=priors, restarts=restarts, seed=seed
         )
         found = _with_unseen(found, scaled, mask.any(axis=0))
-        return _rescaled(found, shift, unit)._condition_checked(x, y, mask)
+        return _rescaled(found, shift, unit)._condition_checked(x, y, mask).named(names)
 
 
 class MultiPosterior(Posterior):
@@ -167,10 +169,10 @@ class MultiPosterior(Posterior):
 
     def update(self, x: Any, y: Any, mask: Any = None) -> MultiPosterior:
         """The posterior given more data, with the same hyper-parameters."""
-        x, y, mask = checked_outputs(
-            x, y, mask, self.gp.outputs, columns=self.stacked.query_columns - 1
-        )
-        return MultiPosterior(self.gp, self.stacked.update(*observed_rows(x, y, mask)))
+        names = self.input_names
+        x, y, mask = checked_outputs(x, y, mask, self.gp.outputs, self._columns, names)
+        stacked = self.stacked.update(*observed_rows(x, y, mask))
+        return MultiPosterior(self.gp, stacked, input_names=names)
 
     def paths(self, key: Array, n: int, features: int | Features = 1024) -> MultiDraws:
         """Draw `n` functions with all outputs, which can be evaluated anywhere.
@@ -182,12 +184,20 @@ class MultiPosterior(Posterior):
         """
         key, n, features = as_key(key), as_count(n, "n"), as_features(features)
         if not isinstance(features, Features):
-            features = _features(self.gp, features, self.stacked.query_columns - 1, key)
-        return MultiDraws(self.stacked.paths(key, n, features), self.gp.outputs)
+            features = _features(self.gp, features, self._columns, key)
+        draws = self.stacked.paths(key, n, features)
+        return MultiDraws(draws, self.gp.outputs, input_names=self.input_names)
+
+    @property
+    def _columns(self) -> int:
+        """How many columns a query must have."""
+        return self.stacked.query_columns - 1
 
     def _queries(self, xs: Any) -> Any:
         """Each query row once for every output."""
-        return query_rows(xs if hasattr(xs, "shape") else as_rows(xs, "xs"), self.gp.outputs)
+        if not is_traced(self, xs):
+            xs = as_inputs(xs, "xs", columns=self._columns, minimum=0, names=self.input_names)
+        return query_rows(xs, self.gp.outputs)
 
     def __repr__(self) -> str:
         n, evidence = self.stacked.n, float(self.log_evidence)

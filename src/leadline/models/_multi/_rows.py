@@ -13,9 +13,16 @@ import numpy as np
 from leadline.boundary import InvalidData, as_inputs, require_size
 
 
-def checked_outputs(x: Any, y: Any, mask: Any, p: int, columns: int | None = None):
+def checked_outputs(
+    x: Any,
+    y: Any,
+    mask: Any,
+    p: int,
+    columns: int | None = None,
+    names: tuple[str, ...] | None = None,
+):
     """Data checked: inputs, targets, and which of them were observed."""
-    x = as_inputs(x, columns=columns)
+    x = as_inputs(x, columns=columns, names=names)
     y = np.asarray(y, dtype=float)
     if y.shape != (x.shape[0], p):
         raise InvalidData(f"y must have shape ({x.shape[0]}, {p}), got {y.shape}.")

@@ -30,10 +30,11 @@ from leadline.models._drawable import DrawablePosterior
 from leadline.models._expansion import KernelExpansion
 from leadline.models._gaussian import Projection
 from leadline.models._learning import best_coordinates, search_for
+from leadline.models._memory import CONDITIONING, LEARNING, require_memory
 from leadline.models._mixture import MixturePosterior
 from leadline.models._normal import Normal
 from leadline.models._rows import Data, Observations, Rows, as_padded_rows
-from leadline.models._sampling import sample_log_joint
+from leadline.models._sampling import DRAWS, sample_log_joint
 from leadline.numerics import (
     DataScale,
     Parameterized,
@@ -109,6 +110,7 @@ class GP(Parameterized):
 
     def condition_rows(self, rows: Rows) -> ExactPosterior:
         """The posterior given data that have been checked and padded."""
+        require_memory(int(np.sum(rows.mask)), CONDITIONING)
         with blas_threads_for(rows.x.shape[0]):
             factor, weights, evidence = jax.block_until_ready(_condition_jit(self, rows))
         require_factor(factor, "covariance matrix of the data", _CAUSE, int(rows.mask.sum()))
@@ -163,6 +165,8 @@ class GP(Parameterized):
             seed=seed,
             tolerance=tolerance,
         )
+        if search.lower.size:
+            require_memory(n, LEARNING)
         if inference == "maximum":
             if search.lower.size == 0:
                 return self.condition_rows(rows).named(names)
@@ -176,6 +180,7 @@ class GP(Parameterized):
             raise InvalidData(
                 "inference='nuts' needs a prior to sample from: leave priors='default'."
             )
+        require_memory(n, CONDITIONING + DRAWS, "inference='maximum' keeps one matrix only.")
         start = best_coordinates(log_evidence, self, rows, search)
         gps = sample_log_joint(log_evidence, self, rows, search, start, seed)
         with blas_threads_for(rows.x.shape[0]):
@@ -268,6 +273,7 @@ class ExactPosterior(DrawablePosterior):
         columns, names = self.query_columns, self.input_names
         new = as_padded_rows(x, y, var, columns=columns, names=names, size=power_of_two)
         size = bucket(n + new.x.shape[0])
+        require_memory(size, CONDITIONING)
         old = _grow(self.named(None), size)
         with blas_threads_for(size):
             found = jax.block_until_ready(_extend_jit(old, new, jnp.asarray(n)))

@@ -31,6 +31,7 @@ from leadline.models._classification._logistic_normal import averaged_log_odds
 from leadline.models._classification._mode import laplace_log_evidence, laplace_mode
 from leadline.models._gaussian import GaussianPosterior, Projection
 from leadline.models._learning import learn
+from leadline.models._memory import CONDITIONING, LEARNING, require_memory
 from leadline.models._normal import Normal, array_library
 from leadline.numerics import (
     DataScale,
@@ -83,6 +84,7 @@ class LaplaceClassifier(Parameterized):
         return self._condition_labels(_as_padded_labels(x, z, weight)).named(column_names(x))
 
     def _condition_labels(self, labels: Labels) -> LaplacePosterior:
+        require_memory(int(np.sum(labels.mask)), CONDITIONING, _FEWER)
         with blas_threads_for(labels.x.shape[0]):
             post = jax.block_until_ready(_condition_jit(self, labels))
         require_factor(post.factor, "matrix I + W^1/2 K W^1/2", _CAUSE, int(labels.mask.sum()))
@@ -108,6 +110,7 @@ class LaplaceClassifier(Parameterized):
             seed: of the random starts beyond the fourth.
         """
         labels = _as_padded_labels(x, z, weight)
+        require_memory(int(np.sum(labels.mask)), LEARNING, _FEWER)
         # Log odds are a pure number: labels have no location or spread to measure them by.
         scale = DataScale(labels.x[: int(np.sum(labels.mask))], 0.0, 1.0)
         found = learn(
@@ -116,6 +119,7 @@ class LaplaceClassifier(Parameterized):
         return found._condition_labels(labels).named(column_names(x))
 
 
+_FEWER = "Learn from a part of the rows, x[::10] say."
 _CAUSE = "a kernel that is not positive definite, or weights that are too large"
 
 

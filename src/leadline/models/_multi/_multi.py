@@ -28,6 +28,7 @@ from leadline.kernels import Coregionalization, Kernel
 from leadline.means import Mean
 from leadline.models._exact import GP, ExactPosterior, log_evidence
 from leadline.models._learning import learn
+from leadline.models._memory import CONDITIONING, LEARNING, require_memory
 from leadline.models._multi._draws import MultiDraws
 from leadline.models._multi._rows import checked_outputs, observed_rows, query_rows
 from leadline.models._normal import MultivariateNormal, Normal
@@ -98,6 +99,7 @@ class MultiGP(Parameterized):
         return self._condition_checked(*checked).named(column_names(x))
 
     def _condition_checked(self, x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> MultiPosterior:
+        require_memory(int(np.sum(mask)), CONDITIONING, _EACH)
         stacked = stacked_process(self, x.shape[1])
         return MultiPosterior(self, stacked.condition_rows(_stacked_rows(x, y, mask)))
 
@@ -124,6 +126,7 @@ class MultiGP(Parameterized):
         """
         names = column_names(x)
         x, y, mask = checked_outputs(x, y, mask, self.outputs)
+        require_memory(int(np.sum(mask)), LEARNING, _EACH)
         # Outputs may have units of their own: the search runs on standardized ones.
         shift, unit = _spreads(y, mask)
         scaled = _rescaled(self, -shift / unit, 1.0 / unit)
@@ -133,6 +136,9 @@ class MultiGP(Parameterized):
         )
         found = _with_unseen(found, scaled, mask.any(axis=0))
         return _rescaled(found, shift, unit)._condition_checked(x, y, mask).named(names)
+
+
+_EACH = "Learn from a part of the rows, or each output alone with leadline.models.Titsias."
 
 
 class MultiPosterior(Posterior):

@@ -18,6 +18,7 @@ from leadline.boundary import as_count, as_key, is_traced
 from leadline.models._affine_update import AffineUpdate
 from leadline.models._expansion import Expansion
 from leadline.models._gaussian import GaussianPosterior
+from leadline.models._part import PartPosterior, part_of
 from leadline.numerics import blas_threads_for
 from leadline.paths import Features, FunctionDraws, as_features, prior_draws
 
@@ -48,6 +49,15 @@ class DrawablePosterior(GaussianPosterior):
     @abc.abstractmethod
     def conditioned(self, prior: FunctionDraws, key: Array) -> FunctionDraws:
         """Prior draws, updated by what this posterior knows."""
+
+    def part(self, i: int) -> PartPosterior:
+        """The posterior of one term, where the kernel is a sum: of the function with kernel `i`.
+
+        Terms are numbered from 0 on, as the sum was written; the factor of a scaled sum is a factor
+        of each. The parts and the mean function, which belongs to none of them, add up to the
+        function.
+        """
+        return part_of(self, i)
 
     def paths(self, key: Array, n: int, features: int | Features = 1024) -> FunctionDraws:
         """Draw `n` functions, which can be evaluated anywhere (Wilson 2023, section 3.3.5).

@@ -108,6 +108,15 @@ class MixturePosterior(Posterior):
         """One of the posteriors."""
         return jax.tree.map(lambda a: a[i], self.members).named(self.input_names)
 
+    def part(self, i: int) -> MixturePosterior:
+        """The posterior of one term of a sum of kernels: that of each member, mixed."""
+        if not hasattr(self.members, "part"):
+            raise Unsupported(
+                f"A mixture has parts if its members have; {type(self.members).__name__} has none."
+            )
+        parts = jax.vmap(lambda member: member.part(i))(self.members)
+        return MixturePosterior(parts, self.weights, input_names=self.input_names)
+
     def predict(self, xs: Any, noise: bool = False) -> NormalMixture:
         """Mixtures of the members' marginals at the rows of `xs (m, d)`."""
         if is_traced(self, xs):

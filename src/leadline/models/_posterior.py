@@ -16,8 +16,8 @@ class Posterior(Able, KnowsColumns):
     `predict` and `sample` are always there; the rest are abilities that only some posteriors have:
     `joint`, `update`, `leave_one_out` and `paths`; `data`, `observations` and `means_at_data` where
     the data are held; `expansion`, `affine_update` and `observation_noise`, how it is written;
-    `ceilings`, its marginals with more variance than they have, in less time; and `member` of a
-    mixture.
+    `ceilings`, its marginals with more variance than they have, in less time; `part`, one term of a
+    sum of kernels; and `member` of a mixture.
     """
 
     abilities: ClassVar = (
@@ -32,6 +32,7 @@ class Posterior(Able, KnowsColumns):
         "affine_update",
         "observation_noise",
         "ceilings",
+        "part",
         "member",
     )
     gaussian: ClassVar[bool]

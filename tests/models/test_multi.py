@@ -1,5 +1,6 @@
 """Correlated outputs against brute force in Kronecker form, and against independent processes."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -8,6 +9,7 @@ from scipy import stats
 
 import leadline as ll
 from leadline.kernels import Coregionalization, Matern32, SquaredExponential
+from leadline.models._multi._multi import _with_unseen
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(size=(10, 2))
@@ -113,6 +115,54 @@ def test_fit_learns_that_outputs_vary_together(learned):
     correlation = b / np.sqrt(np.outer(np.diag(b), np.diag(b)))
     assert correlation[0, 1] > 0.5
     assert correlation[0, 2] < -0.5
+
+
+def against(first):
+    """A model that says that the last output goes against the others, in another unit."""
+    own = Coregionalization(first * np.array([[0.8], [0.8], [-30.0]]), np.array([0.3, 0.3, 50.0]))
+    return ll.MultiGP(
+        SquaredExponential(lengthscale=1.0),
+        outputs=3,
+        mean=[0.0, 0.0, 7.0],
+        noise=[0.01, 0.01, 2.0],
+        coregions=(own,),
+    )
+
+
+@pytest.mark.parametrize("first", [1.0, -1.0])
+def test_an_output_that_was_never_observed(first):
+    """It keeps what the model said of it, and follows the others by their covariance."""
+    mask = np.ones(Y.shape, bool)
+    mask[:, 2] = False
+    model = against(first)
+    post = model.fit(X, np.where(mask, Y, np.nan), mask)
+    learned, given = post.gp.coregions[0], model.coregions[0]
+    assert np.isfinite(np.concatenate([a.ravel() for a in jax.tree.leaves(post.gp)])).all()
+    np.testing.assert_array_equal(post.gp.mean[2], 7.0)
+    np.testing.assert_array_equal(post.gp.noise[2], 2.0)
+    np.testing.assert_array_equal([learned.W[2, 0], learned.kappa[2]], [given.W[2, 0], 50.0])
+    found, b = post.predict(XS), np.asarray(learned.covariance)
+    assert b[0, 2] < 0 < b[0, 1]
+    # What the others say of the function that all share is all that is known.
+    shared = 7.0 - found.mean[:, 2]
+    assert np.corrcoef(shared, found.mean[:, 0])[0, 1] > 0.8
+    assert np.all(found.var[:, 2] > 50.0)
+    # What is learned of the others does not hang on what was said of it.
+    changed = model.fit(X, np.where(mask, Y, 1e3), mask)
+    np.testing.assert_array_equal(changed.predict(XS).mean, found.mean)
+
+
+def test_what_is_learned_is_turned_to_the_model():
+    """B = W W^T stays the same under the turn; the unseen output's covariance has its sign."""
+    seen, model = np.array([True, True, False]), against(1.0)
+    flipped = eqx.tree_at(lambda g: g.coregions[0].W, against(1.0), -model.coregions[0].W)
+    turned = _with_unseen(flipped, model, seen)
+    np.testing.assert_allclose(turned.covariances[0], model.covariances[0], rtol=1e-12)
+    two = Coregionalization(W1, np.ones(3))
+    angle = np.array([[0.6, -0.8], [0.8, 0.6]])
+    model = ll.MultiGP(SquaredExponential(), outputs=3, rank=2, coregions=(two,))
+    rotated = eqx.tree_at(lambda g: g.coregions[0].W, model, two.W @ angle)
+    np.testing.assert_allclose(_with_unseen(rotated, model, seen).coregions[0].W, W1, atol=1e-12)
 
 
 def test_each_output_keeps_its_own_units(learned):

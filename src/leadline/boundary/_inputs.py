@@ -15,6 +15,8 @@ import numpy as np
 from jax.core import Tracer
 
 from leadline.boundary._errors import InvalidData
+from leadline.boundary._frames import in_order
+from leadline.boundary._sizes import LARGEST_VARIANCE, require_size
 
 
 def is_traced(*values: Any) -> bool:
@@ -42,6 +44,19 @@ def as_rows(x: Any, name: str = "x", columns: int | None = None, minimum: int = 
     return a
 
 
+def as_inputs(
+    x: Any,
+    name: str = "x",
+    columns: int | None = None,
+    minimum: int = 1,
+    names: tuple[str, ...] | None = None,
+) -> np.ndarray:
+    """Inputs of a model as an (n, d) array that can be squared, with columns in known order."""
+    a = as_rows(in_order(x, name, names), name, columns, minimum)
+    require_size(a, name)
+    return a
+
+
 def as_targets(y: Any, rows: int, name: str = "y") -> np.ndarray:
     """One finite value per row, as an (n,) array."""
     a = _as_float(y, name)
@@ -63,6 +78,8 @@ def as_variances(var: Any, rows: int) -> np.ndarray:
     a = as_targets(np.full(rows, a) if a.ndim == 0 else a, rows, "var")
     if np.any(a < 0):
         raise InvalidData(f"var must not be negative, got {a.min():g}.")
+    if np.any(a > LARGEST_VARIANCE):
+        raise InvalidData(f"var must be at most {LARGEST_VARIANCE:g}, got {a.max():g}.")
     return a
 
 

@@ -61,6 +61,9 @@ class ActiveDims(Kernel):
     def parts(self):
         return (self.kernel,)
 
+    def addends(self):
+        return tuple(ActiveDims(k, self.dims) for k in self.kernel.addends())
+
     def terms(self):
         return tuple(ActiveDims(term, self.dims) for term in self.kernel.terms())
 
@@ -123,6 +126,9 @@ class DirectSum(Kernel):
         if field != "kernels":
             return scale
         return tuple(part.scale_for("kernel", scale) for part in self.parts())
+
+    def addends(self):
+        return self.parts()
 
     def terms(self):
         return Sum(self.parts()).terms()

@@ -71,6 +71,9 @@ class Scale(Kernel):
     def parts(self):
         return (self.kernel,)
 
+    def addends(self):
+        return tuple(Scale(self.variance, kernel=k) for k in self.kernel.addends())
+
     def terms(self):
         return tuple(Scale(self.variance, kernel=term) for term in self.kernel.terms())
 
@@ -115,6 +118,9 @@ class Sum(Kernel):
         return reduce(plus, (k.diag(x) for k in self.kernels))
 
     def parts(self):
+        return self.kernels
+
+    def addends(self):
         return self.kernels
 
     def terms(self):

@@ -95,6 +95,10 @@ class Kernel(Able, Parameterized, metaclass=_ReadsColumns):
         """The kernels that this one is made of; none for a single covariance function."""
         return ()
 
+    def addends(self) -> tuple[Kernel, ...]:
+        """The kernels of a sum, as it was written; none if this is no sum."""
+        return ()
+
     def terms(self) -> tuple[Kernel, ...]:
         """Kernels that add up to this one, with all products multiplied out."""
         return (self,)

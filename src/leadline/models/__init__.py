@@ -7,6 +7,7 @@ from leadline.models._expansion import Expansion, KernelExpansion
 from leadline.models._mixture import MixturePosterior, NormalMixture, mixture
 from leadline.models._multi import MultiGP, MultiPosterior
 from leadline.models._normal import MultivariateNormal, Normal
+from leadline.models._part import PartPosterior
 from leadline.models._posterior import Posterior
 from leadline.models._rows import Data, Observations
 from leadline.models._titsias import Titsias, TitsiasPosterior
@@ -27,6 +28,7 @@ __all__ = [
     "Normal",
     "NormalMixture",
     "Observations",
+    "PartPosterior",
     "Posterior",
     "Titsias",
     "TitsiasPosterior",

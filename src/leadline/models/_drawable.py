@@ -14,12 +14,13 @@ import equinox as eqx
 import jax
 from jaxtyping import Array, Float
 
-from leadline.boundary import is_traced
+from leadline.boundary import as_count, as_key, is_traced
 from leadline.models._affine_update import AffineUpdate
 from leadline.models._expansion import Expansion
 from leadline.models._gaussian import GaussianPosterior
+from leadline.models._part import PartPosterior, part_of
 from leadline.numerics import blas_threads_for
-from leadline.paths import Features, FunctionDraws, prior_draws
+from leadline.paths import Features, FunctionDraws, as_features, prior_draws
 
 
 class DrawablePosterior(GaussianPosterior):
@@ -49,6 +50,15 @@ class DrawablePosterior(GaussianPosterior):
     def conditioned(self, prior: FunctionDraws, key: Array) -> FunctionDraws:
         """Prior draws, updated by what this posterior knows."""
 
+    def part(self, i: int) -> PartPosterior:
+        """The posterior of one term, where the kernel is a sum: of the function with kernel `i`.
+
+        Terms are numbered from 0 on, as the sum was written; the factor of a scaled sum is a factor
+        of each. The parts and the mean function, which belongs to none of them, add up to the
+        function.
+        """
+        return part_of(self, i)
+
     def paths(self, key: Array, n: int, features: int | Features = 1024) -> FunctionDraws:
         """Draw `n` functions, which can be evaluated anywhere (Wilson 2023, section 3.3.5).
 
@@ -60,10 +70,12 @@ class DrawablePosterior(GaussianPosterior):
             n: how many draws.
             features: what stands for the prior: features, or how many to choose.
         """
+        key, n, features = as_key(key), as_count(n, "n"), as_features(features)
         if is_traced(self, key):
             return _paths(self, key, n, features)
         with blas_threads_for(self.query_rows):
-            return jax.block_until_ready(_paths_jit(self, key, n, features))
+            draws = jax.block_until_ready(_paths_jit(self.named(None), key, n, features))
+        return draws.named(self.input_names)
 
 
 def _paths(post: DrawablePosterior, key: Array, n: int, features: Any) -> FunctionDraws:

@@ -22,7 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, as_choice, as_rows, is_traced
+from leadline.boundary import InvalidData, as_choice, as_inputs, column_names, is_traced
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._affine_update import AffineUpdate
@@ -30,10 +30,11 @@ from leadline.models._drawable import DrawablePosterior
 from leadline.models._expansion import KernelExpansion
 from leadline.models._gaussian import Projection
 from leadline.models._learning import best_coordinates, search_for
+from leadline.models._memory import CONDITIONING, LEARNING, require_memory
 from leadline.models._mixture import MixturePosterior
 from leadline.models._normal import Normal
 from leadline.models._rows import Data, Observations, Rows, as_padded_rows
-from leadline.models._sampling import sample_log_joint
+from leadline.models._sampling import DRAWS, sample_log_joint
 from leadline.numerics import (
     DataScale,
     Parameterized,
@@ -105,10 +106,11 @@ class GP(Parameterized):
             zeros = jnp.zeros(x.shape[0])
             rows = Rows(x, y, zeros + (0.0 if var is None else var), zeros + 1.0)
             return ExactPosterior(self, rows, *_condition(self, rows))
-        return self.condition_rows(as_padded_rows(x, y, var))
+        return self.condition_rows(as_padded_rows(x, y, var)).named(column_names(x))
 
     def condition_rows(self, rows: Rows) -> ExactPosterior:
         """The posterior given data that have been checked and padded."""
+        require_memory(int(np.sum(rows.mask)), CONDITIONING)
         with blas_threads_for(rows.x.shape[0]):
             factor, weights, evidence = jax.block_until_ready(_condition_jit(self, rows))
         require_factor(factor, "covariance matrix of the data", _CAUSE, int(rows.mask.sum()))
@@ -147,10 +149,14 @@ class GP(Parameterized):
         as_choice(inference, ("maximum", "nuts"), "inference")
         if tolerance is not None and not tolerance > 0:
             raise InvalidData(f"tolerance must be positive, got {tolerance}.")
-        rows = as_padded_rows(x, y, var)
+        rows, names = as_padded_rows(x, y, var), column_names(x)
         data = rows.real()
         n, columns = data.x.shape
-        spread = data.x if reference is None else as_rows(reference, "reference", columns=columns)
+        spread = (
+            data.x
+            if reference is None
+            else as_inputs(reference, "reference", columns=columns, names=names)
+        )
         search = search_for(
             self,
             DataScale.of(spread, data.y),
@@ -159,26 +165,29 @@ class GP(Parameterized):
             seed=seed,
             tolerance=tolerance,
         )
+        if search.lower.size:
+            require_memory(n, LEARNING)
         if inference == "maximum":
             if search.lower.size == 0:
-                return self.condition_rows(rows)
+                return self.condition_rows(rows).named(names)
             u = search.free(best_coordinates(log_evidence, self, rows, search))
             with blas_threads_for(rows.x.shape[0]):
                 leaves, *found = jax.block_until_ready(_condition_at_jit(self, u, rows))
             require_factor(found[0], "covariance matrix of the data", _CAUSE, n)
             gp = jax.tree.unflatten(jax.tree.structure(self), leaves)
-            return ExactPosterior(gp, rows, *found)
+            return ExactPosterior(gp, rows, *found, input_names=names)
         if priors is None:
             raise InvalidData(
                 "inference='nuts' needs a prior to sample from: leave priors='default'."
             )
+        require_memory(n, CONDITIONING + DRAWS, "inference='maximum' keeps one matrix only.")
         start = best_coordinates(log_evidence, self, rows, search)
         gps = sample_log_joint(log_evidence, self, rows, search, start, seed)
         with blas_threads_for(rows.x.shape[0]):
             members = jax.block_until_ready(_condition_each_jit(gps, rows))
         require_factor(members.factor, "covariance matrix of the data", _CAUSE, n)
         s = members.log_evidence.shape[0]
-        return MixturePosterior(members, jnp.full(s, 1.0 / s))
+        return MixturePosterior(members, jnp.full(s, 1.0 / s), input_names=names)
 
 
 _CAUSE = "duplicate inputs with (almost) no noise, or a kernel that is not positive definite"
@@ -261,14 +270,16 @@ class ExactPosterior(DrawablePosterior):
             room, end = _append_room(self, new), jnp.asarray(self.query_rows)
             return ExactPosterior(self.gp, *_extend(room, new, end))
         n = self.n
-        new = as_padded_rows(x, y, var, columns=self.query_columns, size=power_of_two)
+        columns, names = self.query_columns, self.input_names
+        new = as_padded_rows(x, y, var, columns=columns, names=names, size=power_of_two)
         size = bucket(n + new.x.shape[0])
-        old = _grow(self, size)
+        require_memory(size, CONDITIONING)
+        old = _grow(self.named(None), size)
         with blas_threads_for(size):
             found = jax.block_until_ready(_extend_jit(old, new, jnp.asarray(n)))
         rows, factor, weights, evidence = found
         require_factor(factor, "covariance matrix of the data", _CAUSE, int(np.sum(rows.mask)))
-        return ExactPosterior(self.gp, rows, factor, weights, evidence)
+        return ExactPosterior(self.gp, rows, factor, weights, evidence, input_names=names)
 
     @property
     def observation_noise(self):
@@ -323,7 +334,7 @@ class ExactPosterior(DrawablePosterior):
             return Normal(*_leave_one_out(self))
         n = self.n
         with blas_threads_for(self.rows.x.shape[0]):
-            mean, var = jax.device_get(_leave_one_out_jit(self))
+            mean, var = jax.device_get(_leave_one_out_jit(self.named(None)))
         return Normal(mean[:n], var[:n])
 
     def __repr__(self) -> str:

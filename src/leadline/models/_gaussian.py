@@ -20,7 +20,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from leadline.boundary import as_rows, is_traced
+from leadline.boundary import as_count, as_inputs, as_key, is_traced
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
 from leadline.models._queries import answer_queries
@@ -98,25 +98,27 @@ class GaussianPosterior(Posterior):
         """
         if is_traced(self, xs):
             return Normal(*self.marginal_moments(xs, noise))
-        return Normal(*self.answer(lambda piece: _marginals_jit(self, piece, noise), xs))
+        plain = self.named(None)
+        return Normal(*self.answer(lambda piece: _marginals_jit(plain, piece, noise), xs))
 
     def joint(self, xs: Any) -> MultivariateNormal:
         """The joint normal law of the function at the rows of `xs (m, d)`."""
         if is_traced(self, xs):
             return MultivariateNormal(*self.joint_moments(xs))
-        xs = as_rows(xs, "xs", columns=self.query_columns)
+        xs = as_inputs(xs, "xs", columns=self.query_columns, names=self.input_names)
         m = xs.shape[0]
         with blas_threads_for(max(m, self.query_rows)):
-            mean, cov = jax.device_get(_joint_jit(self, pad_rows(xs, bucket(m))))
+            mean, cov = jax.device_get(_joint_jit(self.named(None), pad_rows(xs, bucket(m))))
         return MultivariateNormal(mean[:m], cov[:m, :m])
 
     def sample(self, key: Array, xs: Any, n: int) -> Float[Array, "n m"]:
         """Draw `n` joint values of the function at the rows of `xs (m, d)`."""
+        key, n = as_key(key), as_count(n, "n")
         return self.joint(xs).sample(key, n)
 
     def answer(self, program: Any, xs: Any) -> tuple[Any, ...]:
         """Apply a compiled program of padded query rows to any number of rows."""
-        return answer_queries(program, xs, self.query_columns, self.query_rows)
+        return answer_queries(program, xs, self.query_columns, self.query_rows, self.input_names)
 
 
 def _posterior_covariance(prior: Array, a: Projection, b: Projection) -> Array:

@@ -17,12 +17,12 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, Unsupported, as_rows, is_traced
-from leadline.models._normal import Normal, array_library
+from leadline.boundary import InvalidData, Unsupported, as_count, as_inputs, as_key, is_traced
+from leadline.models._normal import Normal, array_library, levels
 from leadline.models._posterior import Posterior
 from leadline.models._queries import answer_queries
 from leadline.numerics import blas_threads_for, bucket, pad_rows
-from leadline.paths import Features, MixtureDraws, allot, slots_of
+from leadline.paths import Features, MixtureDraws, allot, as_features, slots_of
 
 _BISECTIONS = 60
 
@@ -59,18 +59,24 @@ class NormalMixture(eqx.Module):
         return self.weights @ self.members.cdf(y)
 
     def quantile(self, p: Any) -> Any:
-        """The value (m,) below which a fraction `p` lies, by bisection between the members'."""
+        """The values below which a fraction `p` lies, by bisection between the members'.
+
+        A number gives `(m,)`, and a list of k levels `(k, m)`; see `Normal.quantile`.
+        """
         np_, _ = array_library(self, p)
-        each = self.members.quantile(p)
-        low, high = np_.min(each, axis=0), np_.max(each, axis=0)
+        p = levels(p, 1)
+        # The members are the last axis but one.
+        each = self.members.quantile(p[..., None, :] if p.ndim else p)
+        low, high = np_.min(each, axis=-2), np_.max(each, axis=-2)
         for _ in range(_BISECTIONS):
             middle = 0.5 * (low + high)
-            below = self.cdf(middle) < p
+            below = self.weights @ self.members.cdf(middle[..., None, :]) < p
             low, high = np_.where(below, middle, low), np_.where(below, high, middle)
         return 0.5 * (low + high)
 
     def sample(self, key: Array, n: int) -> Float[Array, "n m"]:
         """Draw `n` values of each."""
+        key, n = as_key(key), as_count(n, "n")
         pick, draw = jax.random.split(key)
         m = self.members.mean.shape[1]
         which = jax.random.choice(pick, self.weights.shape[0], (n, m), p=jnp.asarray(self.weights))
@@ -84,7 +90,8 @@ class MixturePosterior(Posterior):
     """Weighted members; built by `mixture` or by `fit(..., inference="nuts")`.
 
     Attributes:
-        members: one posterior whose arrays have a leading axis of length `s`.
+        members: one posterior whose arrays have a leading axis of length `s`; the names of columns
+            are the mixture's.
         weights: the probability (s,) of each member.
     """
 
@@ -99,7 +106,16 @@ class MixturePosterior(Posterior):
 
     def member(self, i: int) -> Posterior:
         """One of the posteriors."""
-        return jax.tree.map(lambda a: a[i], self.members)
+        return jax.tree.map(lambda a: a[i], self.members).named(self.input_names)
+
+    def part(self, i: int) -> MixturePosterior:
+        """The posterior of one term of a sum of kernels: that of each member, mixed."""
+        if not hasattr(self.members, "part"):
+            raise Unsupported(
+                f"A mixture has parts if its members have; {type(self.members).__name__} has none."
+            )
+        parts = jax.vmap(lambda member: member.part(i))(self.members)
+        return MixturePosterior(parts, self.weights, input_names=self.input_names)
 
     def predict(self, xs: Any, noise: bool = False) -> NormalMixture:
         """Mixtures of the members' marginals at the rows of `xs (m, d)`."""
@@ -107,18 +123,23 @@ class MixturePosterior(Posterior):
             return NormalMixture(self.weights, Normal(*_marginals(self.members, xs, noise)))
         columns, rows = self.members.query_columns, self.members.query_rows
         found = answer_queries(
-            lambda piece: _marginals_jit(self.members, piece, noise), xs, columns, rows
+            lambda piece: _marginals_jit(self.members, piece, noise),
+            xs,
+            columns,
+            rows,
+            self.input_names,
         )
         return NormalMixture(np.asarray(self.weights), Normal(*found))
 
     def sample(self, key: Array, xs: Any, n: int) -> Float[Array, "n m"]:
         """Draw `n` joint values: each from one member, chosen by its weight."""
+        key, n = as_key(key), as_count(n, "n")
         if is_traced(self, key, xs):
             return _draws(self, key, xs, n)
-        xs = as_rows(xs, "xs", columns=self.members.query_columns)
+        xs = as_inputs(xs, "xs", columns=self.members.query_columns, names=self.input_names)
         m = xs.shape[0]
         with blas_threads_for(max(bucket(m), self.members.query_rows)):
-            draws = np.asarray(_draws_jit(self, key, pad_rows(xs, bucket(m)), n))
+            draws = np.asarray(_draws_jit(self.named(None), key, pad_rows(xs, bucket(m)), n))
         return jax.device_put(draws[:, :m])
 
     def paths(self, key: Array, n: int, features: int | Features = 1024) -> MixtureDraws:
@@ -135,6 +156,7 @@ class MixturePosterior(Posterior):
             raise Unsupported(
                 f"A mixture has paths if its members have; {type(self.members).__name__} has none."
             )
+        key, n, features = as_key(key), as_count(n, "n"), as_features(features)
         choose, draw = jax.random.split(key)
         if is_traced(self, key):
             member, most = allot(jnp.asarray(self.weights), choose, n), n
@@ -146,7 +168,7 @@ class MixturePosterior(Posterior):
         keys = jax.random.split(draw, self.n_members)
         with blas_threads_for(self.members.query_rows):
             members = jax.block_until_ready(_paths_jit(self.members, keys, most, features))
-        return MixtureDraws(members, member, slot)
+        return MixtureDraws(members, member, slot, input_names=self.input_names)
 
     def __repr__(self) -> str:
         return f"MixturePosterior({self.n_members} x {type(self.members).__name__})"
@@ -156,6 +178,11 @@ def mixture(members: list[Posterior], weights: Any = None) -> MixturePosterior:
     """Mix posteriors of one structure (same model, same padded shapes); equal weights if None."""
     if not members:
         raise InvalidData("a mixture needs at least one posterior, got none.")
+    names = {m.input_names for m in members}
+    if len(names) > 1:
+        known = " and ".join(sorted(map(str, names)))
+        raise InvalidData(f"the posteriors of a mixture must have the same columns, got {known}.")
+    members = [m.named(None) for m in members]
     structures = {jax.tree.structure(m) for m in members}
     shapes = {tuple(np.shape(a) for a in jax.tree.leaves(m)) for m in members}
     if len(structures) > 1 or len(shapes) > 1:
@@ -164,7 +191,7 @@ def mixture(members: list[Posterior], weights: Any = None) -> MixturePosterior:
     if w.shape != (len(members),) or np.any(w < 0) or not np.isfinite(w.sum()) or w.sum() <= 0:
         raise InvalidData(f"weights must be {len(members)} numbers >= 0 with a sum > 0, got {w}.")
     stacked = jax.tree.map(lambda *a: jnp.asarray(np.stack(a)), *members)
-    return MixturePosterior(stacked, jnp.asarray(w / w.sum()))
+    return MixturePosterior(stacked, jnp.asarray(w / w.sum()), input_names=names.pop())
 
 
 # Members are visited one after the other (`lax.map`): they factorize and solve.

@@ -11,7 +11,7 @@ import numpy as np
 import scipy
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, as_targets, is_traced, show
+from leadline.boundary import InvalidData, as_count, as_key, as_targets, is_traced, show
 from leadline.numerics import (
     blas_threads_for,
     bucket,
@@ -56,14 +56,19 @@ class Normal(eqx.Module):
             return special.ndtr((y - self.mean) / np_.sqrt(np_.maximum(self.var, _POINT_MASS)))
 
     def quantile(self, p: Any) -> Any:
-        """The value below which a fraction `p` lies."""
+        """The values below which a fraction `p` lies.
+
+        A number gives the shape of the laws, `(m,)`. A list of k levels gives `(k, m)`, a row for
+        each level. With more dimensions `p` is broadcast against the laws: `(1, m)` gives each of
+        them a level of its own.
+        """
         np_, special = array_library(self, p)
-        if not is_traced(p) and not np.all((np.asarray(p) >= 0) & (np.asarray(p) <= 1)):
-            raise InvalidData(f"a quantile needs probabilities between 0 and 1, got {p}.")
+        p = levels(p, np.ndim(self.mean))
         return self.mean + np_.sqrt(np_.maximum(self.var, _POINT_MASS)) * special.ndtri(p)
 
     def sample(self, key: Array, n: int) -> Float[Array, "n ..."]:
         """Draw `n` values of each."""
+        key, n = as_key(key), as_count(n, "n")
         noise = jax.random.normal(key, (n, *np.shape(self.mean)))
         return self.mean + array_library(self)[0].sqrt(self.var) * noise
 
@@ -95,6 +100,7 @@ class MultivariateNormal(eqx.Module):
 
     def sample(self, key: Array, n: int) -> Float[Array, "n m"]:
         """Draw `n` joint values."""
+        key, n = as_key(key), as_count(n, "n")
         if is_traced(self, key):
             return _draw(self.mean, self.cov, jnp.ones(self.mean.shape), key, n)
         m = self.mean.shape[0]
@@ -138,6 +144,15 @@ def _root(cov: Array, mask: Array) -> Array:
 
 _log_prob_jit = jax.jit(_log_prob)
 _draw_jit = jax.jit(_draw, static_argnums=4)
+
+
+def levels(p: Any, dimensions: int) -> Any:
+    """Probabilities, checked: of a list each is for all laws, whose array has `dimensions`."""
+    if not is_traced(p):
+        p = np.asarray(p, dtype=float)
+        if not np.all((p >= 0) & (p <= 1)):
+            raise InvalidData(f"a quantile needs probabilities between 0 and 1, got {show(p)}.")
+    return p.reshape(-1, *[1] * dimensions) if p.ndim == 1 else p
 
 
 def array_library(*values: Any) -> tuple[Any, Any]:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import as_rows, as_targets, as_variances
+from leadline.boundary import as_inputs, as_targets, as_variances, require_size
 from leadline.numerics import bucket, pad_rows, row_mask
 
 
@@ -59,12 +59,15 @@ def as_padded_rows(
     var: Any = None,
     *,
     columns: int | None = None,
+    names: tuple[str, ...] | None = None,
     size: Callable[[int], int] = bucket,
 ) -> Rows:
     """Check data and pad them, n rows to `size(n)`."""
-    x = as_rows(x, columns=columns)
+    x = as_inputs(x, columns=columns, names=names)
     n = x.shape[0]
-    return padded_rows(x, as_targets(y, n), as_variances(var, n), size(n))
+    y = as_targets(y, n)
+    require_size(y, "y")
+    return padded_rows(x, y, as_variances(var, n), size(n))
 
 
 def padded_rows(x: np.ndarray, y: np.ndarray, var: np.ndarray, size: int) -> Rows:

@@ -27,7 +27,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, as_rows, is_traced
+from leadline.boundary import SMALLEST_VARIANCE, InvalidData, as_inputs, column_names, is_traced
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._affine_update import AffineUpdate
@@ -51,7 +51,7 @@ from leadline.paths import Inferred, inferred_draws
 
 
 def _as_points(z: Any) -> Array:
-    return z if is_traced(z) else jnp.asarray(as_rows(z, "inducing_points"))
+    return z if is_traced(z) else jnp.asarray(as_inputs(z, "inducing_points"))
 
 
 class Titsias(Parameterized):
@@ -89,7 +89,7 @@ class Titsias(Parameterized):
         if is_traced(self, x, y, var):
             zeros = jnp.zeros(x.shape[0])
             return _condition(self, Rows(x, y, zeros if var is None else var, zeros + 1.0))
-        return self.condition_rows(self._padded(x, y, var))
+        return self.condition_rows(self._padded(x, y, var)).named(column_names(x))
 
     def condition_rows(self, rows: Rows) -> TitsiasPosterior:
         """The posterior given data that have been checked and padded."""
@@ -124,16 +124,16 @@ class Titsias(Parameterized):
             self._require_noise(rows.var)
         scale = DataScale.of(*rows.real()[:2])
         found = learn(elbo, self, rows, scale, priors=priors, restarts=restarts, seed=seed)
-        return found.condition_rows(rows)
+        return found.condition_rows(rows).named(column_names(x))
 
     def _padded(self, x: Any, y: Any, var: Any) -> Rows:
         return as_padded_rows(x, y, var, columns=self.inducing_points.shape[1])
 
     def _require_noise(self, var: Any) -> None:
-        if not np.min(np.asarray(self.noise) + var) > 0:
+        if not np.min(np.asarray(self.noise) + var) >= SMALLEST_VARIANCE:
             raise InvalidData(
-                "Titsias needs noise: without any, the bound is minus infinity. Give a positive "
-                "noise, or a positive var for every row."
+                "Titsias needs noise: without any, the bound is minus infinity. Give a noise of at "
+                f"least {SMALLEST_VARIANCE:g}, or such a var for every row."
             )
 
 

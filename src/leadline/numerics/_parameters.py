@@ -27,9 +27,19 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import is_traced, show
+from leadline.boundary import (
+    LARGEST_VARIANCE,
+    SMALLEST,
+    SMALLEST_VARIANCE,
+    InvalidData,
+    is_traced,
+    require_spread,
+    show,
+)
 
 CONSTRAINT = "leadline_constraint"
+# Values that differ by less, relative to their size, are one value.
+_ROUNDING = 4 * float(np.finfo(np.float64).eps)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -59,12 +69,21 @@ class Constraint:
         """Whether the parameter says how large the targets are."""
         return self.scales_with in ("output", "noise", "slope", "slope_variance", "deviation")
 
+    @property
+    def is_variance(self) -> bool:
+        """Whether the parameter is a square of what the targets are measured in."""
+        return self.scales_with in ("output", "noise", "slope_variance")
+
     def require(self, value: np.ndarray, name: str) -> None:
         """Raise a `ValueError` unless every entry of `value` is in the set."""
         wanted, inside = "finite", np.isfinite(value)
         if self.kind == "positive":
             wanted = "finite, and zero or positive" if self.zero else "finite and positive"
             inside &= (value >= 0) if self.zero else (value > 0)
+            if inside.all() and self.is_variance:
+                wanted = f"between {SMALLEST_VARIANCE:g} and {LARGEST_VARIANCE:g}"
+                wanted = f"0 or {wanted}" if self.zero else wanted
+                inside = (value >= SMALLEST_VARIANCE) & (value <= LARGEST_VARIANCE) | (value == 0)
         elif self.kind == "bounded":
             wanted = f"strictly between {self.lower:g} and {self.upper:g}"
             inside &= (value > self.lower) & (value < self.upper)
@@ -212,12 +231,18 @@ class DataScale:
 
     @classmethod
     def of(cls, x: np.ndarray, y: np.ndarray) -> DataScale:
-        """Measure a data set."""
-        std = float(np.std(y)) if y.size > 1 else 0.0
-        if not std > 1e-12 * max(float(np.max(np.abs(y))), 1e-300):
-            std = max(abs(float(np.mean(y))), 1.0) if y.size else 1.0
+        """Measure a data set; targets that were not observed have mean 0."""
+        require_spread(y, "y")
         mean = float(np.mean(y)) if y.size else 0.0
+        # Targets far from zero are rounded to a unit that may be larger than most spreads.
+        rounding = _ROUNDING * float(np.max(np.abs(y), initial=0.0))
+        varies = y.size > 0 and float(np.ptp(y)) > rounding
+        std = float(np.std(y)) if varies else max(abs(mean), 1.0)
         return cls(x, mean, std, y if len(y) == len(x) else None)
+
+    def __post_init__(self):
+        for column in np.flatnonzero(np.ptp(self.x, axis=0) < SMALLEST):
+            require_spread(self.x[:, column], f"x[:, {column}]")
 
     def with_inputs(self, x: np.ndarray) -> DataScale:
         """The same targets seen from other inputs."""
@@ -252,7 +277,14 @@ class DataScale:
             width = _per_column(self.spread(), shape, lambda w: float(np.exp(np.mean(np.log(w)))))
             if kind in ("input", "position"):
                 return width
-            slope = (1.0 if kind == "frequency" else self.y_std) / width
+            if kind == "frequency":
+                return np.asarray(1.0 / width)
+            slope = self.y_std / width
+            if np.any((slope < SMALLEST) | (slope > 1.0 / SMALLEST)):
+                raise InvalidData(
+                    f"y spreads by {self.y_std:.3g} where x spreads by {np.min(width):.3g}: the "
+                    "square of such a slope is no number. Bring the sizes of x and y together."
+                )
             return np.asarray(slope**2 if kind == "slope_variance" else slope)
         if kind in ("output", "noise"):
             return np.full(shape, self.y_std**2)

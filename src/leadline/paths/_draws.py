@@ -21,7 +21,17 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, Unsupported, as_rows, as_targets, as_variances, is_traced
+from leadline.boundary import (
+    InvalidData,
+    Unsupported,
+    as_count,
+    as_inputs,
+    as_key,
+    as_targets,
+    as_variances,
+    is_traced,
+    require_size,
+)
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.numerics import (
@@ -34,7 +44,7 @@ from leadline.numerics import (
     solve_factored,
     solve_lower,
 )
-from leadline.paths._features import Features, prior_features
+from leadline.paths._features import Features, as_features, prior_features
 from leadline.paths._paths import ScalarPaths
 
 
@@ -189,18 +199,19 @@ class FunctionDraws(ScalarPaths):
             var = jnp.zeros(m) if var is None else var
             start = jnp.asarray(self.centers.shape[0])
             return _extend(_with_room(self, m), x, y, var, jnp.ones(m), start)[0]
-        x = as_rows(x, columns=self.dim)
+        x = as_inputs(x, columns=self.dim, names=self.input_names)
         y, var = as_targets(y, x.shape[0]), as_variances(var, x.shape[0])
+        require_size(y, "y")
         m, real = x.shape[0], int(np.sum(self.mask))
         size = 1 << (m - 1).bit_length()
-        grown = _grown(self, bucket(real + size))
+        grown = _grown(self.named(None), bucket(real + size))
         rows = (pad_rows(x, size), pad_rows(y, size), pad_rows(var, size), row_mask(m, size))
         with blas_threads_for(grown.centers.shape[0]):
             draws, factor = jax.block_until_ready(_extend_jit(grown, *rows, jnp.asarray(real)))
         require_factor(
             factor, "covariance matrix of the new observations", "inputs seen before, without noise"
         )
-        return draws
+        return draws.named(self.input_names)
 
     def __repr__(self) -> str:
         features = f"{self.features.size} {type(self.features).__name__}"
@@ -229,8 +240,7 @@ def prior_draws(
         mean: the mean function, or a number.
         noise: the noise variance of later observations: a number, or a function of the inputs.
     """
-    if n < 1:
-        raise InvalidData(f"The number of draws must be at least 1, got {n}.")
+    key, n, features = as_key(key), as_count(n, "n"), as_features(features)
     choose, draw, later = jax.random.split(key, 3)
     if not isinstance(features, Features):
         if dim is None:

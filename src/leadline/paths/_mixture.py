@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Int
 
+from leadline.boundary import in_order
 from leadline.paths._draws import FunctionDraws
 from leadline.paths._paths import ScalarPaths
 
@@ -61,11 +62,12 @@ class MixtureDraws(ScalarPaths):
 
         The probabilities of the members stay as they are: they are what the draws were chosen by.
         """
-        s = self.members.weights.shape[0]
+        s, x = self.members.weights.shape[0], in_order(x, "x", self.input_names)
         updated = [
             jax.tree.map(lambda a, i=i: a[i], self.members).update(x, y, var) for i in range(s)
         ]
-        return MixtureDraws(jax.tree.map(lambda *a: jnp.stack(a), *updated), self.member, self.slot)
+        members = jax.tree.map(lambda *a: jnp.stack(a), *updated)
+        return MixtureDraws(members, self.member, self.slot, input_names=self.input_names)
 
     def __repr__(self) -> str:
         return f"MixtureDraws({self.n} draws of {self.members.weights.shape[0]} members)"

@@ -52,4 +52,6 @@ def stack_outputs(parts: Sequence[ScalarPaths]) -> StackedDraws:
             "The outputs must have the same number of draws and of input columns, got (draws, "
             f"columns) = {sizes}."
         )
-    return StackedDraws(parts)
+    names = {p.input_names for p in parts}
+    parts = tuple(p.named(None) for p in parts)
+    return StackedDraws(parts, input_names=names.pop() if len(names) == 1 else None)

@@ -16,7 +16,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import Able, InvalidData, as_rows, is_traced
+from leadline.boundary import Able, InvalidData, KnowsColumns, as_inputs, is_traced
 from leadline.numerics import blas_threads_for, in_pieces
 from leadline.paths._extrema import argmin_of_each
 
@@ -26,7 +26,7 @@ _PIECE = 2048
 _NUMBERS = 2**22
 
 
-class Paths(Able, eqx.Module):
+class Paths(Able, KnowsColumns):
     """Draws of a function, which can be evaluated and differentiated anywhere."""
 
     abilities: ClassVar = ("update", "argmin", "argmax")
@@ -62,8 +62,8 @@ class Paths(Able, eqx.Module):
         """
         if is_traced(self, x):
             return _traced_pieces(self.values, x, self.basis_size)
-        x = as_rows(x, "x", columns=self.dim, minimum=0)
-        return _answer(self, x, _values_jit, axis=0)
+        x = as_inputs(x, "x", columns=self.dim, minimum=0, names=self.input_names)
+        return _answer(self.named(None), x, _values_jit, axis=0)
 
     def paired(self, x: Any) -> Float[Array, "n m ..."]:
         """Draw i at its own inputs `x[i]`, for `x (n, m, d)`: `(n, m)` or `(n, m, p)`."""
@@ -75,8 +75,8 @@ class Paths(Able, eqx.Module):
                 f"paired inputs must have shape (draws, rows, columns) = ({self.n}, m, {self.dim}),"
                 f" got {x.shape}."
             )
-        as_rows(x.reshape(-1, self.dim), "x", minimum=0)
-        return _answer(self, x, _paired_jit, axis=1)
+        as_inputs(x.reshape(-1, self.dim), "x", minimum=0)
+        return _answer(self.named(None), x, _paired_jit, axis=1)
 
     def __len__(self) -> int:
         return self.n
@@ -98,11 +98,11 @@ class ScalarPaths(Paths):
             starts: local searches for each draw, from the best of many evenly spread points and of
                 the data.
         """
-        return argmin_of_each(self, bounds, starts, sign=1.0)
+        return argmin_of_each(self.named(None), bounds, starts, sign=1.0)
 
     def argmax(self, bounds: Any, starts: int = 4) -> Float[Array, "n d"]:
         """Where each draw is highest in a box; see `argmin`."""
-        return argmin_of_each(self, bounds, starts, sign=-1.0)
+        return argmin_of_each(self.named(None), bounds, starts, sign=-1.0)
 
 
 def _answer(paths: Paths, x: np.ndarray, program: Any, axis: int) -> Array:

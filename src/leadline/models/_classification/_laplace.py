@@ -24,13 +24,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import Unsupported, as_labels, as_rows, as_weights, is_traced
+from leadline.boundary import Unsupported, as_inputs, as_labels, as_weights, column_names, is_traced
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._classification._logistic_normal import averaged_log_odds
 from leadline.models._classification._mode import laplace_log_evidence, laplace_mode
 from leadline.models._gaussian import GaussianPosterior, Projection
 from leadline.models._learning import learn
+from leadline.models._memory import CONDITIONING, LEARNING, require_memory
 from leadline.models._normal import Normal, array_library
 from leadline.numerics import (
     DataScale,
@@ -80,9 +81,10 @@ class LaplaceClassifier(Parameterized):
             ones = jnp.ones(x.shape[0])
             z = jnp.asarray(z, dtype=ones.dtype)
             return _condition(self, Labels(x, z, ones if weight is None else weight, ones))
-        return self._condition_labels(_as_padded_labels(x, z, weight))
+        return self._condition_labels(_as_padded_labels(x, z, weight)).named(column_names(x))
 
     def _condition_labels(self, labels: Labels) -> LaplacePosterior:
+        require_memory(int(np.sum(labels.mask)), CONDITIONING, _FEWER)
         with blas_threads_for(labels.x.shape[0]):
             post = jax.block_until_ready(_condition_jit(self, labels))
         require_factor(post.factor, "matrix I + W^1/2 K W^1/2", _CAUSE, int(labels.mask.sum()))
@@ -108,20 +110,22 @@ class LaplaceClassifier(Parameterized):
             seed: of the random starts beyond the fourth.
         """
         labels = _as_padded_labels(x, z, weight)
+        require_memory(int(np.sum(labels.mask)), LEARNING, _FEWER)
         # Log odds are a pure number: labels have no location or spread to measure them by.
         scale = DataScale(labels.x[: int(np.sum(labels.mask))], 0.0, 1.0)
         found = learn(
             log_evidence, self, labels, scale, priors=priors, restarts=restarts, seed=seed
         )
-        return found._condition_labels(labels)
+        return found._condition_labels(labels).named(column_names(x))
 
 
+_FEWER = "Learn from a part of the rows, x[::10] say."
 _CAUSE = "a kernel that is not positive definite, or weights that are too large"
 
 
 def _as_padded_labels(x: Any, z: Any, weight: Any) -> Labels:
     """Check data and pad them."""
-    x = as_rows(x)
+    x = as_inputs(x)
     n = x.shape[0]
     z, weight = as_labels(z, n), as_weights(weight, n)
     size, mask = bucket(n), row_mask(n, bucket(n))
@@ -183,7 +187,8 @@ class LaplacePosterior(GaussianPosterior):
         """The log odds of `probability(xs)`, also where that rounds to 0 or 1."""
         if is_traced(self, xs):
             return _logits(self, xs)[0]
-        return self.answer(lambda piece: _logits_jit(self, piece), xs)[0]
+        plain = self.named(None)
+        return self.answer(lambda piece: _logits_jit(plain, piece), xs)[0]
 
     def marginal_moments(self, xs, noise=False):
         """Rasmussen and Williams (2006), algorithm 3.2."""

@@ -49,8 +49,10 @@ class MultiDraws(Paths):
             y: targets (m, p).
             mask: which values were observed, (m, p); all if None.
         """
-        x, y, mask = checked_outputs(x, y, mask, self.outputs, columns=self.dim)
-        return MultiDraws(self.stacked.update(*observed_rows(x, y, mask)), self.outputs)
+        names = self.input_names
+        x, y, mask = checked_outputs(x, y, mask, self.outputs, self.dim, names)
+        stacked = self.stacked.update(*observed_rows(x, y, mask))
+        return MultiDraws(stacked, self.outputs, input_names=names)
 
     def __repr__(self) -> str:
         return f"MultiDraws({self.n} draws, {self.outputs} outputs)"

@@ -23,18 +23,19 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, as_rows
+from leadline.boundary import InvalidData, as_count, as_inputs, as_key, column_names, is_traced
 from leadline.kernels import Coregionalization, Kernel
 from leadline.means import Mean
 from leadline.models._exact import GP, ExactPosterior, log_evidence
 from leadline.models._learning import learn
+from leadline.models._memory import CONDITIONING, LEARNING, require_memory
 from leadline.models._multi._draws import MultiDraws
 from leadline.models._multi._rows import checked_outputs, observed_rows, query_rows
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
 from leadline.models._rows import Rows, padded_rows
 from leadline.numerics import DataScale, Fixed, Parameterized, bucket, fixed, positive, real
-from leadline.paths import CoregionalFeatures, Features, prior_features
+from leadline.paths import CoregionalFeatures, Features, as_features, prior_features
 
 
 def _as_kernels(kernels: Any) -> tuple[Kernel, ...]:
@@ -94,9 +95,11 @@ class MultiGP(Parameterized):
 
     def condition(self, x: Any, y: Any, mask: Any = None) -> MultiPosterior:
         """The posterior given data, with these hyper-parameters."""
-        return self._condition_checked(*checked_outputs(x, y, mask, self.outputs))
+        checked = checked_outputs(x, y, mask, self.outputs)
+        return self._condition_checked(*checked).named(column_names(x))
 
     def _condition_checked(self, x: np.ndarray, y: np.ndarray, mask: np.ndarray) -> MultiPosterior:
+        require_memory(int(np.sum(mask)), CONDITIONING, _EACH)
         stacked = stacked_process(self, x.shape[1])
         return MultiPosterior(self, stacked.condition_rows(_stacked_rows(x, y, mask)))
 
@@ -114,12 +117,16 @@ class MultiGP(Parameterized):
         Args:
             x: inputs (n, d).
             y: targets (n, p); values where `mask` is False are not read.
-            mask: which values were observed, (n, p); all if None.
+            mask: which values were observed, (n, p); all if None. An output that was never
+                observed keeps the hyper-parameters that the model has for it, and is predicted
+                from the others by the covariance that those say.
             priors: "default", or None for maximum likelihood.
             restarts: how many starts; the model's own values are always the first.
             seed: of the random starts.
         """
+        names = column_names(x)
         x, y, mask = checked_outputs(x, y, mask, self.outputs)
+        require_memory(int(np.sum(mask)), LEARNING, _EACH)
         # Outputs may have units of their own: the search runs on standardized ones.
         shift, unit = _spreads(y, mask)
         scaled = _rescaled(self, -shift / unit, 1.0 / unit)
@@ -127,7 +134,11 @@ class MultiGP(Parameterized):
         found = learn(
             _log_evidence, scaled, rows, scale, priors=priors, restarts=restarts, seed=seed
         )
-        return _rescaled(found, shift, unit)._condition_checked(x, y, mask)
+        found = _with_unseen(found, scaled, mask.any(axis=0))
+        return _rescaled(found, shift, unit)._condition_checked(x, y, mask).named(names)
+
+
+_EACH = "Learn from a part of the rows, or each output alone with leadline.models.Titsias."
 
 
 class MultiPosterior(Posterior):
@@ -164,10 +175,10 @@ class MultiPosterior(Posterior):
 
     def update(self, x: Any, y: Any, mask: Any = None) -> MultiPosterior:
         """The posterior given more data, with the same hyper-parameters."""
-        x, y, mask = checked_outputs(
-            x, y, mask, self.gp.outputs, columns=self.stacked.query_columns - 1
-        )
-        return MultiPosterior(self.gp, self.stacked.update(*observed_rows(x, y, mask)))
+        names = self.input_names
+        x, y, mask = checked_outputs(x, y, mask, self.gp.outputs, self._columns, names)
+        stacked = self.stacked.update(*observed_rows(x, y, mask))
+        return MultiPosterior(self.gp, stacked, input_names=names)
 
     def paths(self, key: Array, n: int, features: int | Features = 1024) -> MultiDraws:
         """Draw `n` functions with all outputs, which can be evaluated anywhere.
@@ -177,13 +188,22 @@ class MultiPosterior(Posterior):
             n: how many draws.
             features: how many stand for each kernel, or features of inputs with an output column.
         """
+        key, n, features = as_key(key), as_count(n, "n"), as_features(features)
         if not isinstance(features, Features):
-            features = _features(self.gp, features, self.stacked.query_columns - 1, key)
-        return MultiDraws(self.stacked.paths(key, n, features), self.gp.outputs)
+            features = _features(self.gp, features, self._columns, key)
+        draws = self.stacked.paths(key, n, features)
+        return MultiDraws(draws, self.gp.outputs, input_names=self.input_names)
+
+    @property
+    def _columns(self) -> int:
+        """How many columns a query must have."""
+        return self.stacked.query_columns - 1
 
     def _queries(self, xs: Any) -> Any:
         """Each query row once for every output."""
-        return query_rows(xs if hasattr(xs, "shape") else as_rows(xs, "xs"), self.gp.outputs)
+        if not is_traced(self, xs):
+            xs = as_inputs(xs, "xs", columns=self._columns, minimum=0, names=self.input_names)
+        return query_rows(xs, self.gp.outputs)
 
     def __repr__(self) -> str:
         n, evidence = self.stacked.n, float(self.log_evidence)
@@ -249,6 +269,29 @@ def _per_output(value: Any, p: int, name: str) -> Any:
 def _spreads(y: np.ndarray, mask: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     scales = [DataScale.of(np.zeros((1, 1)), y[mask[:, o], o]) for o in range(y.shape[1])]
     return np.array([s.y_mean for s in scales]), np.array([s.y_std for s in scales])
+
+
+def _with_unseen(learned: MultiGP, model: MultiGP, seen: np.ndarray) -> MultiGP:
+    """The learned process, with what the model said of the outputs that nobody has seen.
+
+    Nothing but a prior has moved them, away from the others. What the model said of a covariance
+    with others holds for its own W of those, and B = W W^T is the same for any rotation of W: the
+    learned W is turned to where that of the model is.
+    """
+    if seen.all():
+        return learned
+    coregions = []
+    for new, old in zip(learned.coregions, model.coregions, strict=True):
+        left, _, right = np.linalg.svd(np.asarray(new.W)[seen].T @ np.asarray(old.W)[seen])
+        w = np.where(seen[:, None], np.asarray(new.W) @ left @ right, old.W)
+        kappa = np.where(seen, new.kappa, old.kappa)
+        w, kappa = jax.device_put((w, kappa))
+        coregions.append(eqx.tree_at(lambda c: (c.W, c.kappa), new, (w, kappa)))
+    values = ((learned.mean, model.mean), (learned.noise, model.noise))
+    mean, noise = jax.device_put(tuple(np.where(seen, new, old) for new, old in values))
+    return eqx.tree_at(
+        lambda g: (g.coregions, g.mean, g.noise), learned, (tuple(coregions), mean, noise)
+    )
 
 
 def _rescaled(gp: MultiGP, shift: np.ndarray, unit: np.ndarray) -> MultiGP:

@@ -10,12 +10,19 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from leadline.boundary import InvalidData, as_rows
+from leadline.boundary import InvalidData, as_inputs, require_size
 
 
-def checked_outputs(x: Any, y: Any, mask: Any, p: int, columns: int | None = None):
+def checked_outputs(
+    x: Any,
+    y: Any,
+    mask: Any,
+    p: int,
+    columns: int | None = None,
+    names: tuple[str, ...] | None = None,
+):
     """Data checked: inputs, targets, and which of them were observed."""
-    x = as_rows(x, columns=columns)
+    x = as_inputs(x, columns=columns, names=names)
     y = np.asarray(y, dtype=float)
     if y.shape != (x.shape[0], p):
         raise InvalidData(f"y must have shape ({x.shape[0]}, {p}), got {y.shape}.")
@@ -28,6 +35,7 @@ def checked_outputs(x: Any, y: Any, mask: Any, p: int, columns: int | None = Non
         raise InvalidData(
             "y must be finite where it was observed; pass mask=~np.isnan(y) for missing values."
         )
+    require_size(y[mask], "y")
     return x, y, mask
 
 

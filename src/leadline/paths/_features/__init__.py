@@ -10,7 +10,7 @@ from leadline.paths._features._combined import (
     ScaledFeatures,
     prior_features,
 )
-from leadline.paths._features._features import FeatureKernel, Features
+from leadline.paths._features._features import FeatureKernel, Features, as_features
 from leadline.paths._features._filon import filon_kernel
 from leadline.paths._features._finite_elements import FiniteElements
 from leadline.paths._features._finite_set import FiniteSet
@@ -48,6 +48,7 @@ __all__ = [
     "ScaledFeatures",
     "Simpson",
     "Waves",
+    "as_features",
     "choose_features",
     "feature_error",
     "filon_kernel",

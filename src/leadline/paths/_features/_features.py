@@ -16,6 +16,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
+from leadline.boundary import as_count
 from leadline.kernels import Kernel
 
 
@@ -87,6 +88,11 @@ class Features(eqx.Module):
     def kernel(self) -> FeatureKernel:
         """The covariance function of the draws, as a kernel to condition with."""
         return FeatureKernel(self)
+
+
+def as_features(features: Any) -> int | Features:
+    """Features, or how many of them to choose."""
+    return features if isinstance(features, Features) else as_count(features, "features")
 
 
 class FeatureKernel(Kernel):

@@ -32,6 +32,7 @@ from leadline.models._classification._mode import laplace_log_evidence, laplace_
 from leadline.models._gaussian import GaussianPosterior, Projection
 from leadline.models._learning import learn
 from leadline.models._normal import Normal, array_library
+from leadline.models._priors import PriorsLike
 from leadline.numerics import (
     DataScale,
     Parameterized,
@@ -93,7 +94,7 @@ class LaplaceClassifier(Parameterized):
         x: Any,
         z: Any,
         weight: Any = None,
-        priors: str | None = "default",
+        priors: PriorsLike = "default",
         restarts: int | None = None,
         seed: int = 0,
     ) -> LaplacePosterior:
@@ -103,7 +104,8 @@ class LaplaceClassifier(Parameterized):
             x: inputs (n, d).
             z: labels (n,), 0 or 1, or booleans.
             weight: how often each row counts (n,); once if None.
-            priors: "default", or None to maximize the approximate evidence alone.
+            priors: "default", None to maximize the approximate evidence alone, or measures by names
+                of parameters (see `GP.fit`).
             restarts: how many starts; the model's own values are always the first.
             seed: of the random starts beyond the fourth.
         """

@@ -32,6 +32,7 @@ from leadline.models._multi._draws import MultiDraws
 from leadline.models._multi._rows import checked_outputs, observed_rows, query_rows
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
+from leadline.models._priors import PriorsLike, as_priors
 from leadline.models._rows import Rows, padded_rows
 from leadline.numerics import DataScale, Fixed, Parameterized, bucket, fixed, positive, real
 from leadline.paths import CoregionalFeatures, Features, prior_features
@@ -105,7 +106,7 @@ class MultiGP(Parameterized):
         x: Any,
         y: Any,
         mask: Any = None,
-        priors: str | None = "default",
+        priors: PriorsLike = "default",
         restarts: int | None = None,
         seed: int = 0,
     ) -> MultiPosterior:
@@ -115,7 +116,8 @@ class MultiGP(Parameterized):
             x: inputs (n, d).
             y: targets (n, p); values where `mask` is False are not read.
             mask: which values were observed, (n, p); all if None.
-            priors: "default", or None for maximum likelihood.
+            priors: "default", None for maximum likelihood, or measures by names of parameters (see
+                `GP.fit`), in the units of each output.
             restarts: how many starts; the model's own values are always the first.
             seed: of the random starts.
         """
@@ -124,9 +126,9 @@ class MultiGP(Parameterized):
         shift, unit = _spreads(y, mask)
         scaled = _rescaled(self, -shift / unit, 1.0 / unit)
         rows, scale = _stacked_rows(x, (y - shift) / unit, mask), DataScale(x, 0.0, 1.0)
-        found = learn(
-            _log_evidence, scaled, rows, scale, priors=priors, restarts=restarts, seed=seed
-        )
+        own = as_priors(self, priors, known=("default", None))
+        own = own.in_units(lambda gp: _rescaled(gp, -shift / unit, 1.0 / unit))
+        found = learn(_log_evidence, scaled, rows, scale, priors=own, restarts=restarts, seed=seed)
         return _rescaled(found, shift, unit)._condition_checked(x, y, mask)
 
 

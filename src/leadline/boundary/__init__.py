@@ -3,6 +3,7 @@
 from leadline.boundary._abilities import Able, inherited_ability
 from leadline.boundary._display import shorten, show
 from leadline.boundary._errors import InvalidData, NotPositiveDefinite, Unsupported
+from leadline.boundary._homes import home_of
 from leadline.boundary._inputs import (
     as_bounds,
     as_choice,
@@ -32,6 +33,7 @@ __all__ = [
     "as_variances",
     "as_weights",
     "did_you_mean",
+    "home_of",
     "inherited_ability",
     "is_traced",
     "open_progress",

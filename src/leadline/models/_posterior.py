@@ -5,20 +5,20 @@ from __future__ import annotations
 import abc
 from typing import Any, ClassVar
 
-import equinox as eqx
 from jaxtyping import Array, Float
 
 from leadline.boundary import Able
+from leadline.numerics import Storable
 
 
-class Posterior(Able, eqx.Module):
+class Posterior(Able, Storable):
     """What is believed about a function, given data.
 
-    `predict` and `sample` are always there; the rest are abilities that only some posteriors have:
-    `joint`, `update`, `leave_one_out` and `paths`; `data`, `observations` and `means_at_data` where
-    the data are held; `expansion`, `affine_update` and `observation_noise`, how it is written;
-    `ceilings`, its marginals with more variance than they have, in less time; and `member` of a
-    mixture.
+    `predict`, `sample` and `save` are always there; the rest are abilities that only some
+    posteriors have: `joint`, `update`, `leave_one_out` and `paths`; `data`, `observations` and
+    `means_at_data` where the data are held; `expansion`, `affine_update` and `observation_noise`,
+    how it is written; `ceilings`, its marginals with more variance than they have, in less time;
+    and `member` of a mixture.
     """
 
     abilities: ClassVar = (

@@ -1,8 +1,10 @@
 """Arrays only: factorizations, optimizers, sequences, parameters and their free coordinates."""
 
 from leadline.boundary import InvalidData, NotPositiveDefinite, Unsupported
+from leadline.numerics._archive import Storable, is_archive, load_module
 from leadline.numerics._bessel import bessel_profile
 from leadline.numerics._bfgs import Minima, Race, minimize_bounded, minimize_together
+from leadline.numerics._description import describe, is_described, restore
 from leadline.numerics._distance import squared_distance
 from leadline.numerics._keys import numbered_key, seed_key, split_key
 from leadline.numerics._linear_algebra import (
@@ -75,6 +77,7 @@ __all__ = [
     "Parameterized",
     "Race",
     "Slot",
+    "Storable",
     "Unsupported",
     "WoodburyPreconditioner",
     "add_to_diagonal",
@@ -84,6 +87,7 @@ __all__ = [
     "bucket",
     "cholesky",
     "conjugate_gradients",
+    "describe",
     "extend_cholesky",
     "fixed",
     "free_slots",
@@ -93,8 +97,11 @@ __all__ = [
     "generator",
     "in_pieces",
     "inverse_factored",
+    "is_archive",
+    "is_described",
     "lanczos_logdet",
     "latin_hypercube",
+    "load_module",
     "log_density_factored",
     "log_determinant",
     "minimize_bounded",
@@ -109,6 +116,7 @@ __all__ = [
     "real",
     "rehearsing",
     "require_factor",
+    "restore",
     "row_mask",
     "seed_key",
     "shifted_sobol",

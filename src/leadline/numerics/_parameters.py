@@ -28,6 +28,7 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.boundary import is_traced, show
+from leadline.numerics._archive import Storable
 
 CONSTRAINT = "leadline_constraint"
 
@@ -125,7 +126,7 @@ def _declare(default: Any, constraint: Constraint) -> Any:
     return eqx.field(default=default, converter=as_parameter, metadata={CONSTRAINT: constraint})
 
 
-class Parameterized(eqx.Module):
+class Parameterized(Storable):
     """A frozen module whose declared parameters become float64 arrays.
 
     Values wrapped by `fixed` are unwrapped and their names kept in `fixed_fields`.

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 
+from leadline.questions._process import Model
 from leadline.questions._surrogate import (
     half_ranked,
     learn,
@@ -89,7 +90,7 @@ def test_noise_that_is_there_is_found():
     y = np.sin(6 * x[:, 0]) + x[:, 1] ** 2 + 0.2 * rng.standard_normal(60)
     posterior, _ = learn(space, x, y, {})
     assert 0.015 < float(posterior.gp.noise) < 0.1
-    known, _ = learn(space, x, y, {}, noise=0.01)
+    known, _ = learn(space, x, y, {}, model=Model(noise=0.01))
     assert float(known.gp.noise) == 0.01
 
 

@@ -34,8 +34,9 @@ except ImportError as error:
         "leadline.integrations.optuna needs Optuna: pip install 'leadline[optuna]'."
     ) from error
 
-from leadline.boundary import InvalidData
+from leadline.boundary import InvalidData, as_seed
 from leadline.questions import Asked, Exhausted, Failed, Maximize, Minimize, Question, Told
+from leadline.questions.minimize import as_method
 from leadline.spaces import Choice, Integer, Parameter, Real, Space
 
 __all__ = ["LeadlineSampler"]
@@ -62,9 +63,7 @@ class LeadlineSampler(BaseSampler):
     def __init__(self, method: Any = "gp", seed: int | None = None):
         if seed is None:
             seed = int(np.random.default_rng().integers(2**31))
-        # A question knows what methods and seeds there are.
-        checked = Minimize([(0.0, 1.0)], method, seed)
-        self._method, self._seed = checked.method, checked.seed
+        self._method, self._seed = as_method(method), as_seed(seed)
 
     def infer_relative_search_space(
         self, study: Study, trial: FrozenTrial

@@ -8,6 +8,7 @@ from leadline.models._mixture import MixturePosterior, NormalMixture, mixture
 from leadline.models._multi import MultiGP, MultiPosterior
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
+from leadline.models._priors import Priors, as_priors
 from leadline.models._rows import Data, Observations
 from leadline.models._titsias import Titsias, TitsiasPosterior
 
@@ -28,8 +29,10 @@ __all__ = [
     "NormalMixture",
     "Observations",
     "Posterior",
+    "Priors",
     "Titsias",
     "TitsiasPosterior",
+    "as_priors",
     "averaged_log_odds",
     "mixture",
 ]

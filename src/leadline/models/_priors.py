@@ -94,7 +94,7 @@ def _path(slot: Slot) -> str:
     return ".".join(map(str, slot.path))
 
 
-def _meant(model: Any, name: Any) -> tuple[int, list[Slot]]:
+def _meant(model: Any, name: Any) -> tuple[tuple[int, int], list[Slot]]:
     """How closely a name says which parameters it is about, and these."""
     there = [slot for slot, _ in slots(model)]
     same = [slot for slot in there if _path(slot) == name]
@@ -115,7 +115,7 @@ def _meant(model: Any, name: Any) -> tuple[int, list[Slot]]:
     free = [slot for slot in meant if not slot.fixed]
     if not free:
         raise InvalidData(f"priors has {name!r}, which is fixed: it is not learned.")
-    return (2 if same else 1 if below else 0), free
+    return (2 if same else 1 if below else 0, name.count(".")), free
 
 
 def _normal(

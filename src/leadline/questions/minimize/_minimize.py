@@ -89,6 +89,7 @@ class Minimize(Question):
         self.constraints = as_count(constraints)
         super().__init__(as_space(space), seed, numbers=1 + self.constraints)
         self.method = as_method(method)
+        self.method.check(self.space)
         self.tolerance = _tolerance(tolerance, self.method)
         if self.constraints and not self.method.constrained:
             able = ", ".join(repr(name) for name, kind in METHODS.items() if kind().constrained)
@@ -129,9 +130,9 @@ class Minimize(Question):
 
     def heading(self) -> str:
         """Verb, method, seed and how many constraints there are."""
-        method = self.method.settings()
-        given = ", ".join(f"{k}={v}" for k, v in method.items() if k != "name" and v is not None)
-        chosen = f"{method['name']} ({given})" if given else method["name"]
+        name = self.method.name
+        given = ", ".join(f"{key}={value}" for key, value in self.method.shown().items())
+        chosen = f"{name} ({given})" if given else name
         learned = f", constraints {self.constraints}" if self.constraints else ""
         return f"{self.verb}, method {chosen}, seed {self.seed}{learned}"
 
@@ -292,11 +293,10 @@ class Maximize(Minimize):
 
 def _method(settings: Mapping[str, Any]) -> Method:
     """The method that has these settings."""
-    # JSON has no tuples.
-    fields = {k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()}
+    fields = dict(settings)
     name = as_choice(fields.pop("name", None), tuple(METHODS), "The method of a question")
     try:
-        return METHODS[name](**fields)
+        return METHODS[name].from_settings(fields)
     except TypeError as error:
         raise InvalidData(f"The method {name!r} has no such settings: {error}.") from error
 

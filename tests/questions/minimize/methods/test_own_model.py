@@ -10,7 +10,12 @@ import pytest
 import leadline as ll
 from leadline import kernels as k
 from leadline.measures import Gaussian, LogNormal
-from leadline.questions._process import Model, check_model
+from leadline.questions._process import (
+    Model,
+    check_model,
+    hyper_parameters,
+    with_hyper_parameters,
+)
 from leadline.questions._surrogate import learn, with_stand_ins
 from leadline.spaces import as_space
 
@@ -150,22 +155,33 @@ def test_draws_need_features():
     ll.Minimize(SPACE, method=ll.methods.Thompson("location-scale", kernel=kernel))
 
 
-def test_failures():
-    """What stands for failed calls is in a process of the same kernel, without noise."""
-    space = as_space([(0.0, 1.0)] * 2)
-    x = np.random.default_rng(0).uniform(size=(20, 2))
-    y = np.sin(6 * x[:, 0]) + x[:, 1] ** 2
-    model = Model(ll.fixed(0.5) * k.Matern32([0.3, 0.5]) + k.Linear(0.1).on([1]))
-    posterior, state = learn(space, x, y, {}, model)
+def test_names_of_hyper_parameters():
+    """Paths; fixed ones are among them."""
+    kernel = ll.fixed(0.5) * k.Matern32([0.3, 0.5]) + k.Linear(0.1).on([1])
+    process = Model(kernel, noise=0.01).process(2, 1.0)
+    state = hyper_parameters(process)
     assert {*state} == {
         "kernel.kernels.0.variance",
         "kernel.kernels.0.kernel.lengthscale",
         "kernel.kernels.1.kernel.variance",
         "mean",
         "noise",
-        "rows",
     }
-    assert float(state["kernel.kernels.0.variance"]) == 0.5
+    assert (state["kernel.kernels.0.variance"], state["noise"]) == (0.5, 0.01)
+    changed = {name: 2.0 * value for name, value in state.items()}
+    again = with_hyper_parameters(process, changed)
+    assert float(again.noise) == 0.02
+    np.testing.assert_array_equal(again.kernel.kernels[0].kernel.lengthscale, [0.6, 1.0])
+    assert again.fixed_fields == process.fixed_fields
+
+
+def test_failures():
+    """What stands for failed calls is in a process of the same kernel, without noise."""
+    space = as_space([(0.0, 1.0)] * 2)
+    x = np.random.default_rng(0).uniform(size=(20, 2))
+    y = np.sin(6 * x[:, 0]) + x[:, 1] ** 2
+    model = Model(1.0 * k.Matern52([0.3, 0.5]))
+    posterior, state = learn(space, x, y, {}, model)
     found = with_stand_ins(posterior, np.array([[0.9, 0.1]]), np.array([-3.0]))
     np.testing.assert_allclose(found.predict([[0.9, 0.1]]).mean, -3.0, atol=1e-6)
     again, _ = learn(space, x, y, state, model)

@@ -67,7 +67,8 @@ class Modeled(Method):
 
     def shown(self):
         """Settings for people: a kernel as one writes it."""
-        own = {"kernel": self.kernel, "priors": self.priors}
+        kernel: Any = self.kernel
+        own = {"kernel": kernel["class"] if is_described(kernel) else kernel, "priors": self.priors}
         return {key: own.get(key, value) for key, value in super().shown().items()}
 
     @classmethod

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from leadline.boundary import InvalidData
+import leadline as ll
+from leadline.questions._process import Model
 from leadline.questions._surrogate import (
-    check_model,
     half_ranked,
     learn,
     signed_logarithm,
@@ -91,7 +91,7 @@ def test_noise_that_is_there_is_found():
     y = np.sin(6 * x[:, 0]) + x[:, 1] ** 2 + 0.2 * rng.standard_normal(60)
     posterior, _ = learn(space, x, y, {})
     assert 0.015 < float(posterior.gp.noise) < 0.1
-    known, _ = learn(space, x, y, {}, noise=0.01)
+    known, _ = learn(space, x, y, {}, model=Model(noise=0.01))
     assert float(known.gp.noise) == 0.01
 
 
@@ -109,17 +109,18 @@ def test_stand_ins_have_no_noise_and_teach_nothing(fitted):
 
 
 @pytest.mark.parametrize(
-    ("initial", "noise", "message"),
+    ("settings", "message"),
     [
-        ("many", None, "initial must be a whole number, at least 2, got 'many'"),
-        (float("nan"), None, "got nan"),
-        (2.5, None, "got 2.5"),
-        (None, "low", "noise must be a variance, a number that is not negative, got 'low'"),
-        (None, float("nan"), "got nan"),
-        (None, (0.0, 1.0), "got \\(0.0, 1.0\\)"),
+        ({"initial": "many"}, "initial must be a whole number, at least 2, got 'many'"),
+        ({"initial": float("nan")}, "got nan"),
+        ({"initial": 2.5}, "got 2.5"),
+        ({"noise": "low"}, "noise must be a variance, a number that is not negative, got 'low'"),
+        ({"noise": float("nan")}, "got nan"),
+        ({"noise": (0.0, 1.0)}, "got \\(0.0, 1.0\\)"),
     ],
 )
-def test_settings_that_mean_nothing(initial, noise, message):
-    check_model(np.int64(2), np.float32(0.0))
-    with pytest.raises(InvalidData, match=message):
-        check_model(initial, noise)
+@pytest.mark.parametrize("method", [ll.methods.GP, ll.methods.Thompson])
+def test_settings_that_mean_nothing(method, settings, message):
+    method(initial=np.int64(2), noise=np.float32(0.0))
+    with pytest.raises(ll.InvalidData, match=message):
+        method(**settings)

@@ -5,6 +5,7 @@ from leadline.boundary._display import shorten, show
 from leadline.boundary._draws import as_count, as_key
 from leadline.boundary._errors import InvalidData, NotPositiveDefinite, Unsupported
 from leadline.boundary._frames import KnowsColumns, column_names, in_order
+from leadline.boundary._homes import home_of
 from leadline.boundary._inputs import (
     as_bounds,
     as_choice,
@@ -50,6 +51,7 @@ __all__ = [
     "as_weights",
     "column_names",
     "did_you_mean",
+    "home_of",
     "in_order",
     "inherited_ability",
     "is_traced",

@@ -16,6 +16,7 @@ from typing import Any, ClassVar
 import jax
 
 from leadline.boundary._errors import Unsupported
+from leadline.boundary._homes import home_of
 
 
 class Able:
@@ -89,8 +90,6 @@ def _owners(kind: type, name: str) -> Iterator[type]:
 
 
 def _is_public(c: type) -> bool:
-    """Whether the nearest module above a class that is not private shows it."""
-    path = c.__module__.split(".")
-    private = (i for i, part in enumerate(path) if part.startswith("_") and part != "__main__")
-    module = sys.modules.get(".".join(path[: next(private, len(path))]))
+    """Whether its home shows a class."""
+    module = sys.modules.get(home_of(c))
     return getattr(module, c.__name__, None) is c and not c.__name__.startswith("_")

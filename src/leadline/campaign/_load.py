@@ -1,25 +1,43 @@
-"""The question of a journal, whichever verb it is of."""
+"""What is in a file of Leadline: the question of a journal, whichever verb it is of, or a model."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
+from leadline.boundary import InvalidData
 from leadline.journal import Journal, open_journal
+from leadline.numerics import is_archive, load_module
 from leadline.questions import question_from_settings
 
 
-def load(journal: str | os.PathLike | Journal) -> Any:
-    """The question of a journal with all its trials: `.trials`, `.answer()`, `.ask()`, `.tell()`.
+def load(file: str | os.PathLike | Journal) -> Any:
+    """The question of a journal with all its trials, or a model that was saved.
 
-    The journal changes when the question is asked, told or corrected, and keeps that. To go on with
-    a campaign that calls a function, make the same call with the same `journal=`. A question whose
-    space has a constraint in Python is loaded without it, since the journal knows its name only: it
-    can be told, and to ask make the same question with its space and `journal=`.
+    Of a journal: `.trials`, `.answer()`, `.ask()`, `.tell()`. It changes when the question is
+    asked, told or corrected, and keeps that. To go on with a campaign that calls a function, make
+    the same call with the same `journal=`. A question whose space has a constraint in Python is
+    loaded without it, since the journal knows its name only: it can be told, and to ask make the
+    same question with its space and `journal=`.
+
+    Of a file that `post.save` wrote: the same posterior, to the last bit. Loading runs no code from
+    the file; classes of your own in it must have been imported.
 
     Args:
-        journal: a file, a database URL or a `Journal`. Others may use it meanwhile.
+        file: a journal (a file, a database URL or a `Journal`, which others may use meanwhile), or
+            the file of a model.
     """
+    if isinstance(file, str | os.PathLike):
+        path = Path(file)
+        if is_archive(path):
+            return load_module(path)
+        if path.suffix == ".npz" and not path.exists():
+            raise InvalidData(f"There is no model {path}.")
+    return _question(file)
+
+
+def _question(journal: str | os.PathLike | Journal) -> Any:
     opened = open_journal(journal)
     try:
         question = question_from_settings(opened.settings())

@@ -30,6 +30,7 @@ def with_clear_errors(command: Callable[..., None]) -> Callable[..., None]:
                 if sys.stdout is not None:
                     sys.stdout.flush()
         except BrokenPipeError:
+            assert sys.stdout is not None
             # What is left to write goes nowhere, also at the end of Python.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(_NOBODY_READS) from None

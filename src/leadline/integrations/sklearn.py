@@ -34,7 +34,8 @@ class GPRegressor(RegressorMixin, BaseEstimator):
             scale for each column. Its parameters are where learning starts.
         noise: variance of the observation noise, where learning starts.
         mean: a mean function of `leadline.means`, or a constant, where learning starts.
-        priors: "default", or None for maximum likelihood.
+        priors: "default", None for maximum likelihood, or measures by names of parameters (see
+            `GP.fit`).
         restarts: how many starts learning has; None for a few.
         random_state: the seed of starts beyond the first few.
 

@@ -9,6 +9,7 @@ from leadline.models._multi import MultiGP, MultiPosterior
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._part import PartPosterior
 from leadline.models._posterior import Posterior
+from leadline.models._priors import Priors, as_priors
 from leadline.models._rows import Data, Observations
 from leadline.models._titsias import Titsias, TitsiasPosterior
 
@@ -30,8 +31,10 @@ __all__ = [
     "Observations",
     "PartPosterior",
     "Posterior",
+    "Priors",
     "Titsias",
     "TitsiasPosterior",
+    "as_priors",
     "averaged_log_odds",
     "mixture",
 ]

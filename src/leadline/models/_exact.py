@@ -33,6 +33,7 @@ from leadline.models._learning import best_coordinates, search_for
 from leadline.models._memory import CONDITIONING, LEARNING, require_memory
 from leadline.models._mixture import MixturePosterior
 from leadline.models._normal import Normal
+from leadline.models._priors import PriorsLike
 from leadline.models._rows import Data, Observations, Rows, as_padded_rows
 from leadline.models._sampling import DRAWS, sample_log_joint
 from leadline.numerics import (
@@ -121,7 +122,7 @@ class GP(Parameterized):
         x: Any,
         y: Any,
         var: Any = None,
-        priors: str | None = "default",
+        priors: PriorsLike = "default",
         restarts: int | None = None,
         seed: int = 0,
         inference: str = "maximum",
@@ -135,7 +136,12 @@ class GP(Parameterized):
             y: targets (n,).
             var: known variance of each row (n,), on top of the learned noise.
             priors: "default"; "quiet" where there may be no noise at all, such as in a computer
-                experiment; or None for maximum likelihood.
+                experiment; None for maximum likelihood; or a mapping from names of parameters to
+                measures, which leaves all others with the default. A positive parameter takes a
+                `ll.measures.LogNormal` and a real one a `ll.measures.Gaussian`, in the caller's
+                units. Like the default priors they are densities of the logarithm of a positive
+                parameter: what is most probable is the median of a log-normal prior. A name is that
+                of a field ("lengthscale", for all of that name), or a path: "kernel.variance".
             restarts: how many starts; the model's own values are always the first.
             seed: of random starts, of the rows that screen them, and of sampling.
             inference: "maximum" for the best hyper-parameters; "nuts" for draws of them, whose
@@ -145,7 +151,6 @@ class GP(Parameterized):
             tolerance: how many nats of evidence are worth another step of the search; 3e-3 with
                 priors and 1e-4 without if None.
         """
-        as_choice(priors, ("default", "quiet", None), "priors")
         as_choice(inference, ("maximum", "nuts"), "inference")
         if tolerance is not None and not tolerance > 0:
             raise InvalidData(f"tolerance must be positive, got {tolerance}.")
@@ -176,7 +181,7 @@ class GP(Parameterized):
             require_factor(found[0], "covariance matrix of the data", _CAUSE, n)
             gp = jax.tree.unflatten(jax.tree.structure(self), leaves)
             return ExactPosterior(gp, rows, *found, input_names=names)
-        if priors is None:
+        if search.priors is None:
             raise InvalidData(
                 "inference='nuts' needs a prior to sample from: leave priors='default'."
             )

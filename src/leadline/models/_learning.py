@@ -19,6 +19,9 @@ run to their end.
 
 More starts find better maxima of rough functions, for more time: `restarts` is the user's to set.
 
+A parameter with a prior of its own (`_priors`) is searched around that: starts that are so many
+deviations from the center of the default prior are as many from the center of this one.
+
 Notation: `v (p,)` scaled free coordinates, `u = center + unit * v`, `r` starts.
 """
 
@@ -33,12 +36,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import InvalidData, as_choice, as_seed
+from leadline.boundary import InvalidData, as_seed
+from leadline.models._priors import Priors, PriorsLike, as_priors
 from leadline.numerics import (
     Constraint,
     DataScale,
     Minima,
     Race,
+    Slot,
     blas_threads_for,
     bucket,
     from_free,
@@ -58,6 +63,9 @@ _QUIET_NOISE_PRIOR = (-8.0, 3.0)
 _DEFAULT_INTERVAL, _DEFAULT_PRIOR = (1e-3, 1e3), (0.0, 2.0)
 _REAL_INTERVAL, _REAL_PRIOR_WIDTH = 20.0, 3.0
 _LOGIT_INTERVAL, _LOGIT_PRIOR_WIDTH = 12.0, 2.0
+# Around priors of one's own: how many deviations starts may be from the center, how many are worth
+# searching, and the most of them, as free coordinates, whose parameters are numbers.
+_NEAR, _FAR, _FARTHEST = 2.0, 8.0, 100.0
 
 
 class _Start(NamedTuple):
@@ -161,7 +169,7 @@ def search_for(
     module: Any,
     scale: DataScale,
     *,
-    priors: str | None,
+    priors: PriorsLike,
     restarts: int | None,
     seed: int,
     tolerance: float | None = None,
@@ -170,22 +178,27 @@ def search_for(
 
     `tolerance` is how many nats are worth another step.
     """
+    priors = as_priors(module, priors)
     if restarts is not None and restarts < 1:
         raise InvalidData(f"restarts must be at least 1, got {restarts}.")
     seed = as_seed(seed)
     found = [
-        _coordinates(slot.constraint, np.asarray(slot.get(module)), seen, priors)
+        _with_prior(
+            _coordinates(slot.constraint, np.asarray(slot.get(module)), seen, priors.rest),
+            priors,
+            slot,
+        )
         for slot, seen in slots(module, scale)
         if not slot.fixed and seen is not None
     ]
     if tolerance is None:
-        tolerance = _PLANS[priors].tolerance
+        tolerance = _PLANS[priors.rest].tolerance
     columns = len(Search._fields) - 3
     if not found:
         parts = [np.zeros((1, 0)), *[np.zeros(0)] * (columns - 1)]
     else:
         parts = [np.concatenate(part, axis=-1) for part in zip(*found, strict=True)]
-    search = Search(*parts, priors=priors, seed=seed, tolerance=tolerance)
+    search = Search(*parts, priors=priors.rest, seed=seed, tolerance=tolerance)
     if not found:
         return search
     starts, smooth = search.starts[:-1], search.starts[-1]
@@ -193,9 +206,36 @@ def search_for(
     if restarts > len(starts):
         shape = (restarts - len(starts), smooth.size)
         starts = np.concatenate([starts, smooth + np.random.default_rng(seed).normal(size=shape)])
-    return search._replace(
-        starts=np.clip(starts[:restarts], search.lower, search.upper),
-        prior_precision=search.prior_precision * (priors is not None),
+    return search._replace(starts=np.clip(starts[:restarts], search.lower, search.upper))
+
+
+def _with_prior(
+    found: tuple[np.ndarray, ...], priors: Priors, slot: Slot
+) -> tuple[np.ndarray, ...]:
+    """The arrays of `_coordinates` under the prior that the parameter has.
+
+    Under one of its own the center of that is zero, and its deviation the unit, unless the default
+    one is smaller: a search sees no difference between a tight prior and a wide one.
+    """
+    starts, lower, upper, middle, precision, center, unit = found
+    own = priors.of(slot)
+    if own is None:
+        return (*found[:4], precision * (priors.rest is not None), center, unit)
+    mean, width = own
+    usual = unit / np.sqrt(precision)
+    step = np.minimum(width, usual)
+    reach = _FAR * width
+    if slot.constraint.kind == "positive":
+        reach = np.minimum(reach, _FARTHEST)
+    around = np.clip((starts[1:] - middle) * np.sqrt(precision), -_NEAR, _NEAR)
+    return (
+        np.concatenate([(center + unit * starts[:1] - mean) / step, around]),
+        np.minimum(center + unit * lower - mean, -reach) / step,
+        np.maximum(center + unit * upper - mean, reach) / step,
+        np.zeros_like(mean),
+        (step / width) ** 2,
+        mean,
+        step,
     )
 
 
@@ -266,7 +306,7 @@ def learn(
     data: Any,
     scale: DataScale,
     *,
-    priors: str | None,
+    priors: PriorsLike,
     restarts: int | None,
     seed: int,
 ) -> Any:
@@ -277,11 +317,11 @@ def learn(
         module: the model; its free parameters are learned.
         data: a named tuple of padded rows, with a `mask`.
         scale: the units of the data.
-        priors: "default", or None to maximize the evidence alone.
+        priors: "default", None to maximize the evidence alone, or measures by names of parameters.
         restarts: how many starts; the module's own values are always the first.
         seed: of random starts, and of the rows that screen them.
     """
-    as_choice(priors, ("default", None), "priors")
+    priors = as_priors(module, priors, known=("default", None))
     search = search_for(module, scale, priors=priors, restarts=restarts, seed=seed)
     if search.lower.size == 0:
         return module

@@ -8,16 +8,17 @@ from typing import Any, ClassVar
 from jaxtyping import Array, Float
 
 from leadline.boundary import Able, KnowsColumns
+from leadline.numerics import Storable
 
 
-class Posterior(Able, KnowsColumns):
+class Posterior(Able, Storable, KnowsColumns):
     """What is believed about a function, given data.
 
-    `predict` and `sample` are always there; the rest are abilities that only some posteriors have:
-    `joint`, `update`, `leave_one_out` and `paths`; `data`, `observations` and `means_at_data` where
-    the data are held; `expansion`, `affine_update` and `observation_noise`, how it is written;
-    `ceilings`, its marginals with more variance than they have, in less time; `part`, one term of a
-    sum of kernels; and `member` of a mixture.
+    `predict`, `sample` and `save` are always there; the rest are abilities that only some
+    posteriors have: `joint`, `update`, `leave_one_out` and `paths`; `data`, `observations` and
+    `means_at_data` where the data are held; `expansion`, `affine_update` and `observation_noise`,
+    how it is written; `ceilings`, its marginals with more variance than they have, in less time;
+    `part`, one term of a sum of kernels; and `member` of a mixture.
     """
 
     abilities: ClassVar = (

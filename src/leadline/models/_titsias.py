@@ -36,6 +36,7 @@ from leadline.models._drawable import DrawablePosterior
 from leadline.models._expansion import KernelExpansion
 from leadline.models._gaussian import Projection
 from leadline.models._learning import learn
+from leadline.models._priors import PriorsLike
 from leadline.models._rows import Rows, as_padded_rows
 from leadline.numerics import (
     DataScale,
@@ -105,7 +106,7 @@ class Titsias(Parameterized):
         x: Any,
         y: Any,
         var: Any = None,
-        priors: str | None = "default",
+        priors: PriorsLike = "default",
         restarts: int | None = None,
         seed: int = 0,
     ) -> TitsiasPosterior:
@@ -115,7 +116,8 @@ class Titsias(Parameterized):
             x: inputs (n, d).
             y: targets (n,).
             var: known variance of each row (n,), on top of the learned noise.
-            priors: "default", or None to maximize the bound alone.
+            priors: "default", None to maximize the bound alone, or measures by names of parameters
+                (see `GP.fit`).
             restarts: how many starts; the model's own values are always the first.
             seed: of the random starts beyond the fourth.
         """

@@ -1,8 +1,10 @@
 """Arrays only: factorizations, optimizers, sequences, parameters and their free coordinates."""
 
 from leadline.boundary import InvalidData, NotPositiveDefinite, Unsupported
+from leadline.numerics._archive import Storable, is_archive, load_module
 from leadline.numerics._bessel import bessel_profile
 from leadline.numerics._bfgs import Minima, Race, minimize_bounded, minimize_together
+from leadline.numerics._description import describe, is_described, restore
 from leadline.numerics._distance import squared_distance
 from leadline.numerics._keys import numbered_key, seed_key, split_key
 from leadline.numerics._linear_algebra import (
@@ -32,6 +34,8 @@ from leadline.numerics._parameters import (
     DataScale,
     Fixed,
     Parameterized,
+    Slot,
+    as_parameter,
     bounded,
     fixed,
     free_slots,
@@ -73,15 +77,19 @@ __all__ = [
     "NotPositiveDefinite",
     "Parameterized",
     "Race",
+    "Slot",
+    "Storable",
     "Unsupported",
     "WoodburyPreconditioner",
     "add_to_diagonal",
+    "as_parameter",
     "bessel_profile",
     "blas_threads_for",
     "bounded",
     "bucket",
     "cholesky",
     "conjugate_gradients",
+    "describe",
     "extend_cholesky",
     "fixed",
     "free_slots",
@@ -91,8 +99,11 @@ __all__ = [
     "generator",
     "in_pieces",
     "inverse_factored",
+    "is_archive",
+    "is_described",
     "lanczos_logdet",
     "latin_hypercube",
+    "load_module",
     "log_density_factored",
     "log_determinant",
     "minimize_bounded",
@@ -107,6 +118,7 @@ __all__ = [
     "real",
     "rehearsing",
     "require_factor",
+    "restore",
     "row_mask",
     "seed_key",
     "shifted_sobol",

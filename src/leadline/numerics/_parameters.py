@@ -36,6 +36,7 @@ from leadline.boundary import (
     require_spread,
     show,
 )
+from leadline.numerics._archive import Storable
 
 CONSTRAINT = "leadline_constraint"
 # Values that differ by less, relative to their size, are one value.
@@ -144,7 +145,7 @@ def _declare(default: Any, constraint: Constraint) -> Any:
     return eqx.field(default=default, converter=as_parameter, metadata={CONSTRAINT: constraint})
 
 
-class Parameterized(eqx.Module):
+class Parameterized(Storable):
     """A frozen module whose declared parameters become float64 arrays.
 
     Values wrapped by `fixed` are unwrapped and their names kept in `fixed_fields`.

@@ -13,20 +13,16 @@ Notation: `x (n, d)` rows of the unit cube, `y (n,)` values, larger is better.
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping
-from functools import cache
 from statistics import NormalDist
 from typing import Any
 
 import numpy as np
 from jaxtyping import Bool, Float
 
-from leadline.boundary import InvalidData, shorten
-from leadline.kernels import PartlyAdditive
-from leadline.models import GP as Process
 from leadline.models import Posterior
-from leadline.numerics import fixed
-from leadline.questions._design import check_design
+from leadline.questions._process import Model, hyper_parameters, with_hyper_parameters
 from leadline.spaces import Space
 
 State = Mapping[str, np.ndarray]
@@ -34,24 +30,11 @@ State = Mapping[str, np.ndarray]
 _GROWTH = 0.01
 # Hyper-parameters that are a tenth of a nat better find no better point.
 _TOLERANCE = 0.05
-_FIRST = {"variance": 1.0, "share": 0.5, "mean": 0.0, "noise": 1e-2}
-
-
-def check_model(initial: Any, noise: Any) -> None:
-    """Refuse settings of the design and the noise that mean nothing."""
-    check_design(initial)
-    try:
-        fine = noise is None or 0.0 <= noise < np.inf
-    except TypeError:
-        fine = False
-    if not fine:
-        raise InvalidData(
-            f"noise must be a variance, a number that is not negative, got {shorten(noise)}."
-        )
+_DEFAULT = Model()
 
 
 def learn(
-    space: Space, x: np.ndarray, y: np.ndarray, state: State, noise: float | None = None
+    space: Space, x: np.ndarray, y: np.ndarray, state: State, model: Model = _DEFAULT
 ) -> tuple[Posterior, State]:
     """The posterior given values at rows, and its hyper-parameters as a state.
 
@@ -60,21 +43,23 @@ def learn(
         x: rows.
         y: values.
         state: hyper-parameters to start from, or {}.
-        noise: variance of the values' noise; learned if None.
+        model: what is believed of the values before.
     """
     n = len(y)
-    extent = _extent(x)
+    process = model.process(space.columns, _extent(x))
+    if state:
+        process = with_hyper_parameters(process, state)
     if state and n - state["rows"] < max(1.0, _GROWTH * n):
-        return _process(state, extent).condition(x, y), state
-    process = _process(state, extent) if state else _first_process(space.columns, extent)
-    if noise is not None:
-        known: Any = fixed(noise)
-        process = Process(process.kernel, mean=process.mean, noise=known)
+        return process.condition(x, y), state
     # Length scales are measured by the space, not by where calls have gathered.
     posterior: Any = process.fit(
-        x, y, priors="quiet", reference=space.reference, tolerance=_TOLERANCE
+        x,
+        y,
+        priors=model.priors_of(process),
+        reference=space.reference,
+        tolerance=_TOLERANCE,
     )
-    return posterior, {**_hyper_parameters(posterior.gp), "rows": np.asarray(n)}
+    return posterior, {**hyper_parameters(posterior.gp), "rows": np.asarray(n)}
 
 
 def with_stand_ins(posterior: Posterior, rows: np.ndarray, values: np.ndarray) -> Posterior:
@@ -87,7 +72,7 @@ def with_stand_ins(posterior: Posterior, rows: np.ndarray, values: np.ndarray) -
         return posterior
     gp, (x, y, known) = posterior.gp, posterior.data()
     var = np.concatenate([known + float(gp.noise), np.zeros(len(rows))])
-    quiet = _process({**_hyper_parameters(gp), "noise": 0.0}, gp.kernel.kernel.extent)
+    quiet = dataclasses.replace(gp, noise=0.0)
     return quiet.condition(np.concatenate([x, rows]), np.concatenate([y, values]), var)
 
 
@@ -125,30 +110,7 @@ def signed_logarithm(c: Float[np.ndarray, " n"]) -> Float[np.ndarray, " n"]:
     return np.sign(c) * np.log1p(np.abs(c) / unit) if unit > 0 else c
 
 
-@cache
-def _first_process(columns: int, extent: float) -> Any:
-    """Where the first search starts."""
-    return _process({**_FIRST, "lengthscale": np.ones(columns)}, extent)
-
-
 def _extent(x: np.ndarray) -> float:
     """How far apart rows can be in a column: 1, or a power of 2 if there are rows outside."""
     widest = np.max(np.maximum(x.max(axis=0), 1.0) - np.minimum(x.min(axis=0), 0.0))
     return float(2.0 ** np.ceil(np.log2(widest)))
-
-
-def _hyper_parameters(gp: Any) -> dict[str, np.ndarray]:
-    """The hyper-parameters of a process as `_process` makes it."""
-    return {
-        "lengthscale": np.asarray(gp.kernel.kernel.lengthscale),
-        "share": np.asarray(gp.kernel.kernel.share),
-        "variance": np.asarray(gp.kernel.variance),
-        "mean": np.asarray(gp.mean.value),
-        "noise": np.asarray(gp.noise),
-    }
-
-
-def _process(state: Mapping[str, Any], extent: float) -> Any:
-    """The process with the hyper-parameters of a state, for rows up to so far apart."""
-    kernel = state["variance"] * PartlyAdditive(state["lengthscale"], state["share"], extent=extent)
-    return Process(kernel, mean=state["mean"], noise=state["noise"])

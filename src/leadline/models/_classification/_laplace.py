@@ -33,6 +33,7 @@ from leadline.models._gaussian import GaussianPosterior, Projection
 from leadline.models._learning import learn
 from leadline.models._memory import CONDITIONING, LEARNING, require_memory
 from leadline.models._normal import Normal, array_library
+from leadline.models._priors import PriorsLike
 from leadline.numerics import (
     DataScale,
     Parameterized,
@@ -95,7 +96,7 @@ class LaplaceClassifier(Parameterized):
         x: Any,
         z: Any,
         weight: Any = None,
-        priors: str | None = "default",
+        priors: PriorsLike = "default",
         restarts: int | None = None,
         seed: int = 0,
     ) -> LaplacePosterior:
@@ -105,7 +106,8 @@ class LaplaceClassifier(Parameterized):
             x: inputs (n, d).
             z: labels (n,), 0 or 1, or booleans.
             weight: how often each row counts (n,); once if None.
-            priors: "default", or None to maximize the approximate evidence alone.
+            priors: "default", None to maximize the approximate evidence alone, or measures by names
+                of parameters (see `GP.fit`).
             restarts: how many starts; the model's own values are always the first.
             seed: of the random starts beyond the fourth.
         """

@@ -33,6 +33,7 @@ from leadline.models._multi._draws import MultiDraws
 from leadline.models._multi._rows import checked_outputs, observed_rows, query_rows
 from leadline.models._normal import MultivariateNormal, Normal
 from leadline.models._posterior import Posterior
+from leadline.models._priors import PriorsLike, as_priors
 from leadline.models._rows import Rows, padded_rows
 from leadline.numerics import DataScale, Fixed, Parameterized, bucket, fixed, positive, real
 from leadline.paths import CoregionalFeatures, Features, as_features, prior_features
@@ -108,7 +109,7 @@ class MultiGP(Parameterized):
         x: Any,
         y: Any,
         mask: Any = None,
-        priors: str | None = "default",
+        priors: PriorsLike = "default",
         restarts: int | None = None,
         seed: int = 0,
     ) -> MultiPosterior:
@@ -120,7 +121,8 @@ class MultiGP(Parameterized):
             mask: which values were observed, (n, p); all if None. An output that was never
                 observed keeps the hyper-parameters that the model has for it, and is predicted
                 from the others by the covariance that those say.
-            priors: "default", or None for maximum likelihood.
+            priors: "default", None for maximum likelihood, or measures by names of parameters (see
+                `GP.fit`), in the units of each output.
             restarts: how many starts; the model's own values are always the first.
             seed: of the random starts.
         """
@@ -131,9 +133,9 @@ class MultiGP(Parameterized):
         shift, unit = _spreads(y, mask)
         scaled = _rescaled(self, -shift / unit, 1.0 / unit)
         rows, scale = _stacked_rows(x, (y - shift) / unit, mask), DataScale(x, 0.0, 1.0)
-        found = learn(
-            _log_evidence, scaled, rows, scale, priors=priors, restarts=restarts, seed=seed
-        )
+        own = as_priors(self, priors, known=("default", None))
+        own = own.in_units(lambda gp: _rescaled(gp, -shift / unit, 1.0 / unit))
+        found = learn(_log_evidence, scaled, rows, scale, priors=own, restarts=restarts, seed=seed)
         found = _with_unseen(found, scaled, mask.any(axis=0))
         return _rescaled(found, shift, unit)._condition_checked(x, y, mask).named(names)
 

@@ -5,12 +5,4 @@ from leadline.questions.minimize._minimize import METHODS, Maximize, Minimize, a
 from leadline.questions.minimize._optimum import Optimum
 from leadline.questions.minimize._trial import MinimizeTrial
 
-__all__ = [
-    "METHODS",
-    "Maximize",
-    "Minimize",
-    "MinimizeTrial",
-    "Optimum",
-    "as_method",
-    "methods",
-]
+__all__ = ["METHODS", "Maximize", "Minimize", "MinimizeTrial", "Optimum", "as_method", "methods"]

@@ -59,15 +59,13 @@ def as_method(method: Any, settings: Mapping[str, Any] | None = None) -> Method:
             f"method must be a name or an object of ll.methods, got {type(method).__name__}."
         )
     kind = METHODS[as_choice(method, tuple(METHODS), "method")]
-    known = tuple(field.name for field in dataclasses.fields(kind))
-    # JSON has no tuples.
-    given = {k: tuple(v) if isinstance(v, list) else v for k, v in (settings or {}).items()}
+    known, given = tuple(field.name for field in dataclasses.fields(kind)), settings or {}
     for name in given:
         if not known:
             raise InvalidData(f"The method {method!r} has no settings, got {name!r}.")
         as_choice(name, known, f"A setting of the method {method!r}")
     try:
-        return kind(**given)
+        return kind.from_settings(given)
     except TypeError as error:
         raise InvalidData(f"The method {method!r} cannot have such settings: {error}.") from error
 
@@ -101,6 +99,7 @@ class Minimize(Question):
         self.constraints = as_count(constraints)
         super().__init__(as_space(space), seed, numbers=1 + self.constraints)
         self.method = as_method(method)
+        self.method.check(self.space)
         self.tolerance = _tolerance(tolerance, self.method)
         if self.constraints and not self.method.constrained:
             able = ", ".join(repr(name) for name, kind in METHODS.items() if kind().constrained)
@@ -141,9 +140,9 @@ class Minimize(Question):
 
     def heading(self) -> str:
         """Verb, method, seed and how many constraints there are."""
-        method = self.method.settings()
-        given = ", ".join(f"{k}={v}" for k, v in method.items() if k != "name" and v is not None)
-        chosen = f"{method['name']} ({given})" if given else method["name"]
+        name = self.method.name
+        given = ", ".join(f"{key}={value}" for key, value in self.method.shown().items())
+        chosen = f"{name} ({given})" if given else name
         learned = f", constraints {self.constraints}" if self.constraints else ""
         return f"{self.verb}, method {chosen}, seed {self.seed}{learned}"
 

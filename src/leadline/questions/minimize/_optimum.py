@@ -10,6 +10,7 @@ import numpy as np
 from leadline.boundary import InvalidData
 from leadline.models import Normal
 from leadline.questions._frames import points_of
+from leadline.questions._process import Model
 from leadline.questions._surrogate import learn
 from leadline.questions._table import frame_of
 
@@ -58,8 +59,8 @@ class Optimum:
             raise InvalidData(
                 f"A model needs at least 2 values, and {len(self._seen.y)} calls returned one."
             )
-        noise = getattr(self._method, "noise", None)
-        return learn(self.space, self._seen.x, self._seen.y, {}, noise)[0]
+        model = getattr(self._method, "model", Model())
+        return learn(self.space, self._seen.x, self._seen.y, {}, model)[0]
 
     def to_frame(self):
         """Every trial as a row of a pandas frame.

@@ -20,25 +20,26 @@ Notation: `x (n, d)` rows, `y (n,)` values, larger is better.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from leadline.acquisition import best_expected, feasible
 from leadline.boundary import InvalidData, as_choice
+from leadline.kernels import Kernel
 from leadline.models import Posterior
 from leadline.numerics import numbered_key
-from leadline.questions._design import design_size
 from leadline.questions._surrogate import (
     State,
-    check_model,
     half_ranked,
     learn,
     signed_logarithm,
     with_stand_ins,
 )
 from leadline.questions.minimize.methods._choices import CHOICES, Situation
-from leadline.questions.minimize.methods._method import Method, Seen, Suggestion
+from leadline.questions.minimize.methods._method import Seen, Suggestion
+from leadline.questions.minimize.methods._modeled import Modeled
 from leadline.search import Acquisition, maximize
 from leadline.spaces import Space
 
@@ -46,6 +47,8 @@ from leadline.spaces import Space
 _BEST = 4
 # What calls in turn are to improve by, in standard deviations of the values.
 _AMBITIONS = (0.0, 0.1, 0.0, 1.0)
+# Of the draws behind information about the highest value.
+_FEATURES = 1024
 # Noise of a smaller part of the values' variance is no reason to doubt the best value, and of a
 # larger part every reason to doubt what there is to improve on.
 _NEGLIGIBLE, _SUBSTANTIAL = 1e-3, 1e-2
@@ -70,7 +73,7 @@ class Belief(NamedTuple):
 
 
 @dataclasses.dataclass(frozen=True)
-class GP(Method):
+class GP(Modeled):
     """An acquisition function under a Gaussian process.
 
     Args:
@@ -83,12 +86,18 @@ class GP(Method):
             before it; or "joint", all together, starting from the greedy ones.
         initial: how many points fill the space first; 2 for each parameter, from 5 to 20, if None.
         noise: variance of the objective's noise; learned if None.
+        kernel: of the objective, over rows of the space: a column for each number, in which 0 and 1
+            are its bounds, and one for each option of a choice. Constraints keep the default.
+        priors: measures by names of parameters of the kernel and the noise (see `leadline.GP.fit`),
+            which need not be a kernel of one's own.
     """
 
     acquisition: str = "log_ei"
     batch: str = "greedy"
     initial: int | None = None
     noise: float | None = None
+    kernel: Kernel | Mapping[str, Any] | None = None
+    priors: Mapping[str, Any] | None = None
 
     name: ClassVar[str] = "gp"
     foresees: ClassVar[bool] = True
@@ -105,7 +114,7 @@ class GP(Method):
                 f"batch='joint' needs an acquisition function of several points ({able}), and "
                 f"{self.acquisition!r} is of one."
             )
-        check_model(self.initial, self.noise)
+        super().__post_init__()
 
     @property
     def constrained(self):
@@ -117,9 +126,10 @@ class GP(Method):
         """Whether points asked at once are chosen together."""
         return self.batch == "joint"
 
-    def design(self, space):
-        """The size of the space-filling design."""
-        return design_size(space, self.initial)
+    @property
+    def drawn(self):
+        """How many features stand for the kernel where the highest values are drawn."""
+        return _FEATURES if self.acquisition in ("mes", "jes") else None
 
     def suggest(self, space, seen, state, key):
         """The row where the acquisition function is highest."""
@@ -180,7 +190,7 @@ class GP(Method):
 
     def _believe(self, space: Space, seen: Seen, state: State) -> Belief:
         y = half_ranked(seen.y, seen.allowed)
-        posterior, learned = learn(space, seen.x, y, _part(state, ""), self.noise)
+        posterior, learned = learn(space, seen.x, y, _part(state, ""), self.model)
         learned = dict(learned)
         constraints = []
         for i, c in enumerate(seen.constraints.T):
@@ -210,7 +220,7 @@ def _part(state: State, name: str) -> State:
     """The hyper-parameters of one output."""
     if name:
         return {key[len(name) :]: value for key, value in state.items() if key.startswith(name)}
-    return {key: value for key, value in state.items() if "." not in key}
+    return {key: value for key, value in state.items() if not key.startswith("constraint_")}
 
 
 def _best_allowed(belief: Belief, seen: Seen) -> np.ndarray:

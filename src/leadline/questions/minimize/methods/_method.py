@@ -118,6 +118,9 @@ class Method(abc.ABC):
         """The next `n` rows at once, or fewer if the space has no more."""
         raise Unsupported(f"The method {self.name!r} chooses one point at a time.")
 
+    def check(self, space: Space) -> None:  # noqa: B027 (most can choose in any space)
+        """Refuse a space in which it cannot choose; it is asked once, when a question begins."""
+
     def recommend(self, space: Space, seen: Seen, state: Mapping[str, np.ndarray]) -> int | None:
         """Which row of `seen.x` is a better answer than the best value, which may be luck.
 
@@ -128,3 +131,13 @@ class Method(abc.ABC):
     def settings(self) -> dict[str, Any]:
         """The method's name and settings, as JSON values."""
         return {"name": self.name, **dataclasses.asdict(self)}
+
+    def shown(self) -> dict[str, Any]:
+        """The settings for people, without those that are None."""
+        return {k: v for k, v in self.settings().items() if k != "name" and v is not None}
+
+    @classmethod
+    def from_settings(cls, settings: Mapping[str, Any]) -> Method:
+        """The method that has these settings; its name is not among them."""
+        # JSON has no tuples.
+        return cls(**{k: tuple(v) if isinstance(v, list) else v for k, v in settings.items()})

@@ -11,6 +11,7 @@ Notation: `x (n, d)` rows, `y (n,)` values, larger is better.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,17 +19,17 @@ from jaxtyping import Array
 
 from leadline.acquisition import DrawnFunction, promising, unified_draws
 from leadline.boundary import InvalidData, as_choice
+from leadline.kernels import Kernel
 from leadline.models import Posterior
 from leadline.numerics import generator, split_key
-from leadline.questions._design import design_size
 from leadline.questions._surrogate import (
-    check_model,
     half_ranked,
     learn,
     with_stand_ins,
 )
 from leadline.questions.minimize.methods._gp import GP
-from leadline.questions.minimize.methods._method import Method, Seen, Suggestion
+from leadline.questions.minimize.methods._method import Seen, Suggestion
+from leadline.questions.minimize.methods._modeled import Modeled
 from leadline.search import is_among, maximize, unseen
 from leadline.spaces import Space
 
@@ -40,7 +41,7 @@ _JOINT, _POOL = 2048, 8192
 
 
 @dataclasses.dataclass(frozen=True)
-class Thompson(Method):
+class Thompson(Modeled):
     """The highest point of a function drawn from a Gaussian process.
 
     The note `draw` of a suggestion is the value of the draw there; larger is better.
@@ -52,12 +53,15 @@ class Thompson(Method):
         features: how many stand for the prior of a draw, an even number.
         initial: how many points fill the space first; 2 for each parameter, from 5 to 20, if None.
         noise: variance of the objective's noise; learned if None.
+        kernel, priors: of the objective, as for the method "gp".
     """
 
     draws: str = "decoupled"
     features: int = 1024
     initial: int | None = None
     noise: float | None = None
+    kernel: Kernel | Mapping[str, Any] | None = None
+    priors: Mapping[str, Any] | None = None
 
     name: ClassVar[str] = "thompson"
     anywhere: ClassVar[bool] = True
@@ -69,16 +73,17 @@ class Thompson(Method):
             raise InvalidData(
                 f"features must be a positive even number (cosines and sines), got {self.features}."
             )
-        check_model(self.initial, self.noise)
+        super().__post_init__()
 
-    def design(self, space):
-        """The size of the space-filling design."""
-        return design_size(space, self.initial)
+    @property
+    def drawn(self):
+        """How many features stand for the kernel, unless draws are joint."""
+        return None if self.draws == "location-scale" else self.features
 
     def suggest(self, space, seen, state, key):
         """The row where a new draw is highest."""
         y = half_ranked(seen.y, seen.allowed)
-        posterior, learned = learn(space, seen.x, y, state, self.noise)
+        posterior, learned = learn(space, seen.x, y, state, self.model)
         posterior = with_stand_ins(posterior, seen.failed, np.full(len(seen.failed), y.min()))
         choose = _best_of_joint_draw if self.draws == "location-scale" else self._best_of_function
         found = choose(posterior, space, seen, key)
@@ -89,7 +94,8 @@ class Thompson(Method):
 
     def recommend(self, space, seen, state):
         """The call that the method "gp" would recommend: it has the same model."""
-        return GP(initial=self.initial, noise=self.noise).recommend(space, seen, state)
+        same = GP(noise=self.noise, kernel=self.kernel, priors=self.priors)
+        return same.recommend(space, seen, state)
 
     def _best_of_function(
         self, posterior: Posterior, space: Space, seen: Seen, key: Array

@@ -29,6 +29,8 @@ def test_values_are_what_they_are_written_as():
     assert values_of(Real(1e-300, 3e-300, step=1e-300)) == [1e-300, 2e-300, 3e-300]
     # Ends that have been computed lose their rounding errors.
     assert values_of(Real(0.1 + 0.2, 1.1 - 0.6, decimals=1)) == [0.3, 0.4, 0.5]
+    assert values_of(Real(0, 3 * 0.1, step=0.1)) == [0.0, 0.1, 0.2, 0.3]
+    assert Real(0, 3 * 0.1, step=0.1) == Real(0, 0.3, step=0.1)
 
 
 @given(st.integers(0, 6), st.integers(-(10**6), 10**6), st.integers(1, 10**6), SEEDS)

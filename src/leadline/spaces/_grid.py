@@ -1,8 +1,9 @@
 """Numbers at equal steps, each as it is written: 0.3, and not 0.1 + 0.1 + 0.1.
 
 Ends and steps are taken as the decimals that they are written as, and a number of the grid is the
-float nearest to its exact value. The ends decide what the exact step is: a third, written as a
-float, leads from 0 to 1 in three steps.
+float nearest to its exact value. Where the steps miss the upper end by a rounding error, either may
+be meant, and it is the one that makes simpler numbers: a third, written as a float, leads from 0 to
+1 in three steps, and three tenths that were computed as 0.30000000000000004 are 0.3.
 
 Notation: `k` counts steps, from 0 at `low` to `last` at `high`; number `k` is exactly
 `(start + k stride) / below`, all three of which are whole.
@@ -33,6 +34,7 @@ class Grid:
 
     Attributes:
         low: the first number.
+        high: the last number.
         step: from one number to the next.
         last: how many steps there are.
     """
@@ -51,9 +53,12 @@ class Grid:
                 f"high of {kind} must be a whole number of steps of {float(step)} from low={low}; "
                 f"the nearest are {below} and {above}, got {high}."
             )
+        reached = start + self.last * step
+        if exact(float(reached)) == reached:
+            stop = min(stop, reached, key=lambda end: _below(start, (end - start) / self.last))
         step = (stop - start) / self.last
-        self.step = float(step)
-        self._below = math.lcm(start.denominator, step.denominator)
+        self.high, self.step = float(stop), float(step)
+        self._below = _below(start, step)
         self._start, self._stride = int(start * self._below), int(step * self._below)
         largest = max(abs(self._start), abs(int(stop * self._below)), self._below)
         self._whole: Any = np.float64 if largest < _EXACT else object
@@ -96,6 +101,11 @@ def rounded(end: float, decimals: int, name: str) -> float:
             f"{above}, got {end}."
         )
     return float(Fraction(round(scaled), 10**decimals))
+
+
+def _below(start: Fraction, step: Fraction) -> int:
+    """The common denominator of the numbers that steps lead to."""
+    return math.lcm(start.denominator, step.denominator)
 
 
 def are_aligned(one: float, other: float, step: float) -> bool:

@@ -134,6 +134,8 @@ class Real(_Range):
             grid = Grid(self.low, self.high, exact(step), "Real")
         elif decimals is not None:
             grid = Grid(self.low, self.high, Fraction(1, 10**decimals), "Real")
+        if grid is not None:
+            object.__setattr__(self, "high", grid.high)
         for name, value in (("step", step), ("decimals", decimals), ("_grid", grid)):
             object.__setattr__(self, name, value)
 

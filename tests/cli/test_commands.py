@@ -17,6 +17,7 @@ from tests.cli.calls import leadline, run
 import leadline as ll
 from leadline.campaign import load as replay
 from leadline.cli import app
+from leadline.questions import Minimize
 
 
 def test_run_continue_and_show(folder):
@@ -296,3 +297,22 @@ def test_in_a_process_of_its_own(folder):
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
     assert [t.value for t in replay("run.db").trials] == [0.0] * 3
+
+
+def test_the_best_call_and_the_recommended_one_are_marked(folder):
+    """Values at points that were called twice differ, and the best of all is luck."""
+    rng = np.random.default_rng(0)
+    question = Minimize([(0.0, 1.0)] * 2, seed=0, journal="noisy.db")
+    points = rng.random((40, 2))
+    for x in np.concatenate([points, points[:20]]):
+        question.tell(x, float((x[0] - 0.3) ** 2 + (x[1] - 0.6) ** 2 + rng.normal(0, 0.2)))
+    question.tell([0.9, 0.1], -0.5)
+    question.ask()
+    recommended = question.answer().recommended.id
+    question.close()
+    shown = leadline("show", "noisy.db", "--last", "2").stdout
+    lines = [line.rstrip() for line in shown.splitlines() if re.match(r" *\d+  ", line)]
+    assert [int(line.split()[0]) for line in lines] == [recommended, 60, 61]
+    assert lines[0].endswith("☆ recommended, given")
+    assert lines[1].endswith("★ best")
+    assert "the best call returned -0.5 at trial 60" in " ".join(shown.split())

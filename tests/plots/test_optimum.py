@@ -40,8 +40,12 @@ class Answer:
         return max(allowed, key=lambda t: self.sign * t.value) if allowed else None
 
     @property
+    def recommended(self):
+        return self.best
+
+    @property
     def x(self):
-        return self.best and self.best.x
+        return self.recommended and self.recommended.x
 
     def predict(self, points):
         return Belief(np.array([self.believed(p) for p in points]), np.ones(len(points)))
@@ -224,3 +228,19 @@ def test_without_matplotlib_the_error_names_the_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(ImportError, match=r"leadline\[plots\]"):
         Minimize(BOX).answer().plot()
+
+
+class NoisyAnswer(Answer):
+    """An answer that is not the best call."""
+
+    @property
+    def recommended(self):
+        return self.trials[1]
+
+
+def test_the_answer_is_not_called_the_best_where_it_is_not():
+    axes = picture_of_optimum(NoisyAnswer(BOX, TRIALS)).axes
+    assert "recommended point" in axes[1].get_title(loc="left")
+    np.testing.assert_array_equal(line_of(axes[1], "recommended"), [[0.1], [5]])
+    assert "best" not in labels_of(axes[1])
+    assert "best point" in picture_of_optimum(Answer(BOX, TRIALS)).axes[1].get_title(loc="left")

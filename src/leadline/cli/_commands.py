@@ -175,7 +175,7 @@ def run(
     # A URL may hold a password.
     shown = "URL" if "://" in journal else shlex.quote(journal)
     typer.echo(f"To look:     leadline show {shown}")
-    if answer.best is None:
+    if answer.recommended is None:
         raise typer.Exit(1)
 
 

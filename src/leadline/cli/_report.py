@@ -27,19 +27,21 @@ def print_report(question: Question, last: int) -> None:
     console.print(f"\n{question.counts()}\n")
     if not trials:
         return
-    console.print(repr(question.answer()), style="bold")
-    best = question.best()
+    answer = question.answer()
+    console.print(repr(answer), style="bold")
+    best, recommended = question.best(), getattr(answer, "recommended", None)
     if best is not None and question.sign:
         console.print("\nBest value after each call")
         width = min(_WIDTH, console.width - 14)
         for line in text_chart(_best_so_far(question), width, _HEIGHT):
             console.print(f"  {line}", no_wrap=True)
     listed = list(trials[max(0, len(trials) - last) :])
-    if best is not None and listed and best < listed[0].id:
-        listed.insert(0, trials[best])
+    named = {} if best is None else {best: trials[best]}
+    named |= {} if recommended is None else {recommended.id: recommended}
     if listed:
+        listed = [named[i] for i in sorted(named) if i < listed[0].id] + listed
         console.print()
-        console.print(_table(question, listed))
+        console.print(_table(question, listed, recommended))
 
 
 def draw(question: Question, picture: Path) -> None:
@@ -56,7 +58,7 @@ def _best_so_far(question: Question) -> list[float]:
     return (question.sign * np.fmax.accumulate(scores)).tolist()
 
 
-def _table(question: Question, trials: list[Trial]) -> Table:
+def _table(question: Question, trials: list[Trial], recommended: Trial | None) -> Table:
     names, outputs = tuple(question.point_columns.values()), question.outputs
     apart = len(names) <= _COLUMNS
     table = Table(box=None, header_style="bold", pad_edge=False)
@@ -77,7 +79,10 @@ def _table(question: Question, trials: list[Trial]) -> Table:
         values = [_shown(record[name]) for name in outputs]
         seconds = "" if trial.seconds is None else f"{trial.seconds:.3g}"
         style = _style(trial, question.score(trial), best)
-        table.add_row(str(trial.id), *texts, *values, seconds, question.remark(trial), style=style)
+        remark = question.remark(trial)
+        if recommended is not None and trial.id == recommended.id != best:
+            remark = f"☆ recommended, {remark}" if remark else "☆ recommended"
+        table.add_row(str(trial.id), *texts, *values, seconds, remark, style=style)
     return table
 
 

@@ -15,10 +15,15 @@ _BAND = 1.96
 _MOST = 400
 
 
+def name_of_answer(optimum: Any) -> str:
+    """What the answer is called: the best call, or another one where calls are noisy."""
+    return "best" if optimum.recommended is optimum.best else "recommended"
+
+
 def draw_candidates(axes: Axes, optimum: Any) -> None:
     """The mean and its 95 % band for each candidate, in the order of the means.
 
-    Calls are dots where their candidates are, and the best one is a star.
+    Calls are dots where their candidates are, and the answer is a star.
     """
     pool, called = optimum.space, [t for t in optimum.trials if t.value is not None]
     own = pool.encode([trial.x for trial in called])
@@ -38,8 +43,8 @@ def draw_candidates(axes: Axes, optimum: Any) -> None:
     axes.plot(x, middle, color=BLUE, label="mean")
     values = [trial.value for trial in called]
     axes.plot(place[: len(own)], values, "o", color=GRAY, markersize=4.5, label="value")
-    if optimum.best is not None:
-        at = [trial.id for trial in called].index(optimum.best.id)
+    if optimum.recommended is not None:
+        at = [trial.id for trial in called].index(optimum.recommended.id)
         axes.plot(
             place[at],
             values[at],
@@ -49,7 +54,7 @@ def draw_candidates(axes: Axes, optimum: Any) -> None:
             markeredgecolor="white",
             zorder=5,
             clip_on=False,
-            label="best",
+            label=name_of_answer(optimum),
         )
     shown = f" ({len(order)} of {pool.count})" if len(order) < pool.count else ""
     axes.set(xlabel=f"candidate, best first{shown}", ylabel="value", xlim=(0.5, len(order) + 0.5))

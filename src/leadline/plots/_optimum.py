@@ -7,7 +7,7 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from leadline.plots._candidates import draw_candidates
+from leadline.plots._candidates import draw_candidates, name_of_answer
 from leadline.plots._convergence import draw_convergence
 from leadline.plots._picture import Picture
 from leadline.plots._slices import draw_slice, find_slices
@@ -29,7 +29,8 @@ def picture_of_optimum(optimum: Any) -> Picture:
     convergence alone.
 
     Args:
-        optimum: an answer with `trials`, `space`, `sign`, `x`, `best` and `predict`.
+        optimum: an answer with `trials`, `space`, `sign`, `x`, `best`, `recommended` and
+            `predict`.
     """
     values = sum(trial.value is not None for trial in optimum.trials)
     known = values >= _LEAST_DATA and optimum.x is not None
@@ -43,14 +44,15 @@ def picture_of_optimum(optimum: Any) -> Picture:
     if pool:
         draw_candidates(others[0], optimum)
     else:
+        name = name_of_answer(optimum)
         for axes, slice_ in zip(others, slices, strict=True):
-            draw_slice(axes, slice_, optimum.best.value)
+            draw_slice(axes, slice_, optimum.recommended.value, name)
     for axes in picture.axes:
         axes.spines[["top", "right"]].set_visible(False)
     if slices:
         shown, there = len(slices), optimum.space.dim
         several = "" if shown == there else f" ({shown} of {there} parameters)"
-        others[0].set_title(f"Model through the best point{several}", loc="left", pad=9)
+        others[0].set_title(f"Model through the {name} point{several}", loc="left", pad=9)
         others[0].legend(loc="best", fontsize="small", frameon=False)
     return picture
 

@@ -94,13 +94,14 @@ def _rows_along(space: Space, point: Any, name: str, places: np.ndarray) -> np.n
     return space.snap(rows)
 
 
-def draw_slice(axes: Axes, slice_: Slice, value: float) -> None:
+def draw_slice(axes: Axes, slice_: Slice, value: float, name: str) -> None:
     """The mean and its 95 % band, or error bars where there is nothing between two places.
 
     Args:
         axes: where to draw.
         slice_: what to draw.
-        value: of the function at the best point.
+        value: of the function at the point that the slice goes through.
+        name: of that point.
     """
     parameter, places = slice_.parameter, slice_.places
     half = _BAND * slice_.std
@@ -137,7 +138,7 @@ def draw_slice(axes: Axes, slice_: Slice, value: float) -> None:
         markeredgecolor="white",
         zorder=5,
         clip_on=False,
-        label="best",
+        label=name,
     )
     axes.set_xlabel(slice_.name)
 

@@ -199,7 +199,9 @@ def test_values_of_any_size_are_values(scale):
     question = ll.Minimize(BOX, seed=0)
     answer = run(question, lambda x: scale * bowl(x), 8)
     assert answer.value == min(t.value for t in answer.trials)
-    assert "expected_improvement" in answer.trials[-1].notes
+    *_, hope, more = answer.trials
+    assert 0.0 < hope.notes["expected_improvement"] < scale
+    assert 0.0 < more.notes["improvement_sought"] < 10 * scale
 
 
 @pytest.mark.parametrize(

@@ -34,6 +34,7 @@ from leadline.questions.minimize.methods import (
     TPE,
     Method,
     Random,
+    Recommendation,
     Seen,
     Suggestion,
     Thompson,
@@ -44,8 +45,10 @@ from leadline.spaces import as_space, space_from_description
 METHODS: dict[str, type[Method]] = {
     kind.name: kind for kind in (GP, Thompson, BORE, LFBO, TPE, Random)
 }
-# Larger values are this large to the method: the square of a value must be a number too.
-_LARGEST = 1e100
+# Larger values are this large to the method: their sums and differences must be numbers too.
+_LARGEST = 1e300
+# So are larger values of constraints: their squares must be numbers.
+_LARGEST_CONSTRAINT = 1e100
 # A model needs two values to say anything.
 _LEAST_DATA = 2
 
@@ -259,8 +262,8 @@ class Minimize(Question):
         """What the method may know: the trials as rows, with larger values better."""
         ledger = self.ledger()
         told, numbers = ledger.told
-        numbers = np.clip(numbers, -_LARGEST, _LARGEST)
-        values, constraints = self.sign * numbers[:, 0], numbers[:, 1:]
+        values = self.sign * np.clip(numbers[:, 0], -_LARGEST, _LARGEST)
+        constraints = np.clip(numbers[:, 1:], -_LARGEST_CONSTRAINT, _LARGEST_CONSTRAINT)
         seen = Seen(told, values, ledger.running, ledger.failed, constraints, ledger.withdrawn)
         return seen if self.method.anywhere else seen.within_bounds()
 
@@ -269,12 +272,13 @@ class Minimize(Question):
         allowed = [trial for trial in self.trials if trial.allowed]
         return max(allowed, key=lambda t: self.sign * t.value).id if allowed else None
 
-    def recommended(self) -> int | None:
-        """The number of the trial that is the answer: the best, unless noise makes it doubtful."""
-        row = self.method.recommend(self.space, self.seen(), self._state)
-        if row is None:
-            return self.best()
-        return [trial.id for trial in self._trials if trial.value is not None][row]
+    def recommended(self) -> tuple[int | None, Recommendation | None]:
+        """The number of the trial that is the answer, and why it is not the best, if it is not."""
+        found = self.method.recommend(self.space, self.seen(), self._state)
+        if found is None:
+            return self.best(), None
+        told = [trial.id for trial in self._trials if trial.value is not None]
+        return told[found.row], found
 
     def worth_asking(self, ask: Asked) -> bool:
         """Whether an ask is expected to improve by at least the tolerance."""

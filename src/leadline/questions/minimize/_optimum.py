@@ -9,10 +9,12 @@ import numpy as np
 
 from leadline.boundary import InvalidData
 from leadline.models import Normal
+from leadline.questions._bending import Units
 from leadline.questions._frames import points_of
 from leadline.questions._process import Model
 from leadline.questions._surrogate import learn
 from leadline.questions._table import frame_of
+from leadline.questions.minimize._belief import NormalOfAnySize
 
 if TYPE_CHECKING:
     from leadline.questions.minimize._minimize import Minimize
@@ -22,23 +24,26 @@ class Optimum:
     """The best point of a campaign.
 
     Attributes:
-        x: the best point that is allowed, an array or a dict; None if there is none. Where the
-            function is noisy, it is the call that is expected to be best, and not the luckiest.
-        value: what the function returned there; NaN if there is none.
+        x: the best point that is allowed, an array or a dict; None if there is none. It is that of
+            the best call, unless it is evident that calls are noisy: then it is that of the call
+            that is expected to be best, and not of the luckiest.
+        value: what the function returned at `x`; NaN if there is none.
+        recommended: the trial of `x`, or None.
+        best: the trial that is allowed and returned the best value, or None.
         trials: every trial, in the order in which they started.
-        best: the trial of `x`, or None.
     """
 
     def __init__(self, question: Minimize):
-        best = question.recommended()
+        number, self._reason = question.recommended()
+        best = question.best()
         self.trials = question.trials
         self.best = None if best is None else self.trials[best]
-        self.x: Any = None if self.best is None else self.best.x
-        self.value = float("nan") if self.best is None else self.best.value
+        self.recommended = None if number is None else self.trials[number]
+        self.x: Any = None if self.recommended is None else self.recommended.x
+        self.value = float("nan") if self.recommended is None else self.recommended.value
         self.space = question.space
         self.sign = question.sign
         self._question = question
-        self._best_call = question.best()
         self._verb = question.verb
         self._seen, self._method = question.seen(), question.method
 
@@ -50,8 +55,12 @@ class Optimum:
                 parameter, in any order and beside any others. They may be outside of the space.
         """
         rows = self.space.locate(points_of(self._question, points))
-        belief = self._belief.predict(rows)
-        return Normal(self.sign * belief.mean, belief.var)
+        posterior, units = self._belief
+        belief = posterior.predict(rows)
+        if units == Units():
+            return Normal(self.sign * belief.mean, belief.var)
+        mean = self.sign * units.value(np.asarray(belief.mean))
+        return NormalOfAnySize.of(mean, units.times(np.asarray(belief.std)))
 
     @cached_property
     def _belief(self):
@@ -59,8 +68,10 @@ class Optimum:
             raise InvalidData(
                 f"A model needs at least 2 values, and {len(self._seen.y)} calls returned one."
             )
-        model = getattr(self._method, "model", Model())
-        return learn(self.space, self._seen.x, self._seen.y, {}, model)[0]
+        y, model = self._seen.y, getattr(self._method, "model", Model())
+        units = Units.of(y, self._seen.allowed)
+        model = model._replace(noise=units.noise(model.noise))
+        return learn(self.space, self._seen.x, units.seen(y), {}, model)[0], units
 
     def to_frame(self):
         """Every trial as a row of a pandas frame.
@@ -87,9 +98,9 @@ class Optimum:
             nothing = "No call has ended." if running else "Nothing was called."
             first = next((f"First failure: {t.reason}" for t in trials if t.failed), nothing)
             return f"{self._verb}: no value after {counts}. {first}"
-        if self.best is not None:
-            head = f"{self._verb}: {self.value:.6g} at trial {self.best.id} ({counts})"
-            return f"{head}{self._luckier()}\n{self._point(self.x)}"
+        if self.recommended is not None:
+            head = f"{self._verb}: {self.value:.6g} at trial {self.recommended.id}"
+            return f"{head} ({counts}){self._why()}\n{self._point(self.x)}{self._luckier()}"
         within = [t for t in told if not t.outside]
         if not within:
             return f"{self._verb}: every point with a value is outside of the space ({counts})"
@@ -99,15 +110,18 @@ class Optimum:
         near = f"The nearest is trial {nearest.id}, where the constraints are {values}:"
         return f"{head}. {near}\n{self._point(nearest.x)}"
 
+    def _why(self) -> str:
+        """Why this is not the best call, if it is not."""
+        return ", the call that is expected to be best" if self._reason else ""
+
     def _luckier(self) -> str:
-        """That another call returned a better value, if one did."""
-        assert self.best is not None
-        if self._best_call is None or self._best_call == self.best.id:
+        """That another call returned a better value, and why it is not the answer."""
+        if self._reason is None or self.best is None:
             return ""
-        other = self.trials[self._best_call]
         return (
-            f", the call that is expected to be best.\nThe best call is trial {other.id}, which "
-            f"returned {other.value:.6g}; values are noisy."
+            f"\nCalls are noisy (standard deviation about {self._reason.deviation:.2g}); the best "
+            f"call returned {self.best.value:.6g} at trial {self.best.id}:\n"
+            f"{self._point(self.best.x)}"
         )
 
     def _point(self, x: Any) -> str:

@@ -1,3 +1,5 @@
+import re
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,15 @@ def told(question, n):
     for trial in question.ask(n):
         question.tell(trial, bowl(trial.x))
     return question
+
+
+def run(f, kind=ll.Minimize, box=BOX, seed=1, n=8):
+    """The answer after `n` calls, one after the other."""
+    question = kind(box, seed=seed)
+    for _ in range(n):
+        (trial,) = question.ask()
+        question.tell(trial, f(trial.x))
+    return question.answer()
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -74,27 +85,156 @@ def test_every_second_call_is_to_improve_by_more():
     assert notes == [{"expected_improvement"}, {"improvement_sought"}] * 2
 
 
-def test_with_noise_the_answer_is_not_the_luckiest_call():
-    """A value far below all others, where the neighbors say otherwise, is luck."""
+LUCKY = np.array([0.9, -4.0])
+
+
+def noisy_calls(spread, method="gp"):
+    """40 points, half of which were called twice, and a call that is far below all others."""
     rng = np.random.default_rng(0)
-    question = ll.Minimize(BOX, seed=0)
-    for u in rng.random((40, 2)):
+    question = ll.Minimize(BOX, method=method, seed=0)
+    points = rng.random((40, 2))
+    for u in np.concatenate([points, points[:20]]):
         x = np.array([u[0], 10 * u[1] - 5])
-        question.tell(x, bowl(x) + rng.normal(0, 0.05))
-    lucky = np.array([0.9, -4.0])
-    question.tell(lucky, -0.2)
-    assert question.best() == 40
+        question.tell(x, bowl(x) + rng.normal(0, spread))
+    question.tell(LUCKY, -0.5)
+    question.ask()
+    return question
+
+
+@pytest.fixture(scope="module")
+def noisy():
+    return noisy_calls(0.2)
+
+
+def test_with_noise_the_answer_is_not_the_luckiest_call(noisy):
+    """A value far below all others, where the neighbors say otherwise, is luck."""
+    found = noisy.answer()
+    np.testing.assert_array_equal(found.best.x, LUCKY)
+    assert found.best.id == noisy.best() == 60
+    assert bowl(found.x) < 0.2
+    assert found.recommended.id != 60
+    assert (found.recommended.x is found.x, found.recommended.value) == (True, found.value)
+    # Who knows that there is no noise gets the best value, and who knows that there is does not.
+    sure = noisy_calls(0.2, ll.methods.GP(noise=0.0)).answer()
+    np.testing.assert_array_equal(sure.x, LUCKY)
+    assert sure.recommended is sure.best
+    assert noisy_calls(0.2, ll.methods.GP(noise=0.04)).answer().recommended.id != 60
+    shared = noisy_calls(0.2, "thompson").answer()
+    assert (shared.best.id, shared.recommended.id) == (60, found.recommended.id)
+
+
+def test_the_answer_says_why_it_is_not_the_best_call(noisy):
+    found = noisy.answer()
+    head, _, why, best = repr(found).splitlines()
+    counts = "(62 trials, 1 not finished)"
+    assert head == (
+        f"minimize: {found.value:.6g} at trial {found.recommended.id} {counts}, "
+        "the call that is expected to be best"
+    )
+    said = re.fullmatch(
+        r"Calls are noisy \(standard deviation about (0.\d+)\); the best call returned -0.5 at "
+        "trial 60:",
+        why,
+    )
+    assert 0.1 < float(said[1]) < 0.4
+    assert best == "  x = [ 0.9 -4. ]"
+
+
+def rosenbrock(x):
+    return float(100 * (x[1] - x[0] ** 2) ** 2 + (1 - x[0]) ** 2)
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e12])
+def test_a_function_that_is_hard_to_follow_is_not_noisy(offset):
+    """The model takes what it cannot follow for noise, a third of a percent of the variance."""
+    found = ll.minimize(
+        lambda x: offset + rosenbrock(x), [(-2.0, 2.0)] * 2, budget=30, seed=2, progress=False
+    )
+    assert found.value == min(trial.value for trial in found.trials)
+    assert found.recommended is found.best
+    assert rosenbrock(found.x) < 0.1
+    assert "nois" not in repr(found)
+
+
+def test_ripples_that_calls_do_not_resolve_are_not_noise():
+    question = ll.Minimize(BOX, seed=0)
+    for u in np.random.default_rng(0).random((41, 2)):
+        x = np.array([u[0], 10 * u[1] - 5])
+        question.tell(x, bowl(x) + 0.05 * np.sin(1e3 * u.sum()))
     question.ask()
     found = question.answer()
-    assert not np.array_equal(found.x, lucky)
-    assert bowl(found.x) < 0.1
-    # Who knows that there is no noise gets the best value.
-    sure = ll.Minimize(BOX, method=ll.methods.GP(noise=0.0), seed=0)
-    for trial in question.trials:
-        if not trial.running:
-            sure.tell(trial.x, trial.value)
-    sure.ask()
-    np.testing.assert_array_equal(sure.answer().x, lucky)
+    assert float(question.state()["noise"]) > 1e-3 * np.var([t.value for t in found.trials[:41]])
+    assert found.recommended is found.best
+
+
+@pytest.fixture(scope="module")
+def ordinary():
+    return run(bowl)
+
+
+@pytest.mark.parametrize("size", [1e-250, 1e160])
+def test_values_whose_squares_are_no_numbers(size, ordinary):
+    found, same = run(lambda x: size * bowl(x)), ordinary
+    np.testing.assert_allclose([t.x for t in found.trials], [t.x for t in same.trials], atol=1e-3)
+    at = [[0.5, 0.0], [0.1, 3.0]]
+    belief, expected = found.predict(at), same.predict(at)
+    np.testing.assert_allclose(belief.mean / size, expected.mean, rtol=1e-3)
+    np.testing.assert_allclose(belief.std / size, expected.std, rtol=0.02)
+    np.testing.assert_allclose(belief.quantile(0.9) / size, expected.quantile(0.9), rtol=1e-2)
+    np.testing.assert_allclose(belief.cdf(belief.quantile(0.9)), 0.9)
+    away = belief.log_prob(belief.mean) - expected.log_prob(expected.mean)
+    np.testing.assert_allclose(away, -np.log(size), atol=0.02)
+
+
+def test_of_an_offset_only_rounding_is_lost():
+    question = ll.Minimize(BOX, seed=1)
+    for trial in question.ask(12):
+        question.tell(trial, 1e12 + bowl(trial.x))
+    x = [trial.x for trial in question.trials]
+    belief = question.answer().predict(x)
+    np.testing.assert_allclose(belief.mean - 1e12, [bowl(point) for point in x], atol=3e-3)
+    assert np.all(belief.std < 0.05)
+
+
+@pytest.mark.parametrize("huge", [1.7e308, -1.7e308])
+def test_a_huge_value_is_a_value(huge):
+    question = ll.Minimize(BOX, seed=0)
+    for k, trial in enumerate(question.ask(6)):
+        question.tell(trial, huge if k == 3 else bowl(trial.x))
+    question.ask()
+    assert question.answer().value == min(t.value for t in question.trials if not t.running)
+
+
+def likelihood(x):
+    return float(np.exp(-400.0 - 20.0 * np.sum((x - 0.3) ** 2)))
+
+
+@pytest.mark.parametrize(("kind", "sign"), [(ll.Maximize, 1.0), (ll.Minimize, -1.0)])
+def test_a_likelihood_is_climbed(kind, sign):
+    """From far below the maximum; most of the box underflows."""
+    found = run(lambda x: sign * likelihood(x), kind, [(-5.0, 5.0)] * 2, seed=3, n=18)
+    assert abs(np.log(sign * found.value) + 400.0) < 0.1
+    assert max(np.log(sign * t.value) for t in found.trials[:5] if t.value) < -420.0
+    assert any(t.value == 0.0 for t in found.trials)
+    belief = found.predict([found.x, [4.0, -4.0]])
+    assert belief.mean[0] == pytest.approx(found.value, rel=0.3)
+    assert np.all(belief.std < likelihood(np.array([0.3, 0.3])))
+
+
+def test_nats_are_not_mistaken_for_the_unit_of_the_function():
+    """Of logarithms nobody knows what an improvement is in values: no tolerance ends that."""
+    found = ll.maximize(
+        likelihood, [(-5.0, 5.0)] * 2, budget=9, seed=3, tolerance=1e3, progress=False
+    )
+    assert len(found.trials) == 9
+    names = {name for trial in found.trials for name in trial.notes}
+    assert names == {"log_expected_improvement", "log_improvement_sought"}
+    # In a unit of 1e-200 it is known.
+    for tolerance, calls in [(1e-300, 8), (1e-200, 6)]:
+        found = ll.minimize(
+            lambda x: 1e-200 * bowl(x), BOX, budget=8, tolerance=tolerance, progress=False
+        )
+        assert len(found.trials) == calls
 
 
 def test_constraints_are_learned():

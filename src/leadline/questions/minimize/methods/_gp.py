@@ -30,16 +30,13 @@ from leadline.boundary import InvalidData, as_choice
 from leadline.kernels import Kernel
 from leadline.models import Posterior
 from leadline.numerics import numbered_key
-from leadline.questions._surrogate import (
-    State,
-    half_ranked,
-    learn,
-    signed_logarithm,
-    with_stand_ins,
-)
+from leadline.questions._bending import Units, signed_logarithm
+from leadline.questions._surrogate import State, learn, with_stand_ins
 from leadline.questions.minimize.methods._choices import CHOICES, Situation
-from leadline.questions.minimize.methods._method import Seen, Suggestion
+from leadline.questions.minimize.methods._doubt import noise_is_evident
+from leadline.questions.minimize.methods._method import Recommendation, Seen, Suggestion
 from leadline.questions.minimize.methods._modeled import Modeled
+from leadline.questions.minimize.methods._objective import learn_objective
 from leadline.search import Acquisition, maximize
 from leadline.spaces import Space
 
@@ -57,13 +54,21 @@ _NEGLIGIBLE, _SUBSTANTIAL = 1e-3, 1e-2
 class Belief(NamedTuple):
     """What is believed about the objective and the constraints, and what was dear to learn.
 
-    `y` are the values as they are modeled.
+    Attributes:
+        posterior: of the objective, with stand-ins for calls that failed.
+        told: of the objective, given the calls that returned and nothing else.
+        constraints: of each constraint.
+        state: what was dear to learn.
+        y: the values as they are modeled.
+        units: what models see of a value.
     """
 
     posterior: Posterior
+    told: Posterior
     constraints: tuple[Posterior, ...]
     state: State
     y: np.ndarray
+    units: Units
 
     @property
     def noise(self) -> float:
@@ -150,7 +155,8 @@ class GP(Modeled):
         found = maximize(acquisition, space, key, close_to=_close_to(belief, seen), avoid=seen.rows)
         if found is None:
             return None
-        return Suggestion(found.row, belief.state, self._notes(acquisition, found.value, sought))
+        notes = self._notes(acquisition, found.value, sought, belief.units)
+        return Suggestion(found.row, belief.state, notes)
 
     def suggest_together(self, space, seen, state, key, n):
         """The `n` rows that are worth most together."""
@@ -178,7 +184,7 @@ class GP(Modeled):
         return [Suggestion(row, belief.state, {}) for row in found.rows]
 
     def recommend(self, space, seen, state):
-        """The call that is expected to be best, unless there is hardly any noise."""
+        """The call that is expected to be best, if it is evident that calls are noisy."""
         if not state or not seen.allowed.any():
             return None
         belief = self._believe(space, seen, state)
@@ -186,11 +192,19 @@ class GP(Modeled):
             return None
         means = np.asarray(belief.posterior.predict(seen.x).mean)
         possible = seen.allowed & space.contains(seen.x)
-        return int(np.argmax(np.where(possible, means, -np.inf))) if possible.any() else None
+        if not possible.any():
+            return None
+        row = int(np.argmax(np.where(possible, means, -np.inf)))
+        if seen.y[row] == np.max(seen.y[possible]):
+            return None
+        told: Any = belief.told
+        x, y = seen.x[seen.allowed], belief.y[seen.allowed]
+        if self.noise is None and not noise_is_evident(told.gp, x, y):
+            return None
+        return Recommendation(row, belief.units.deviation(told.gp.noise, seen.y[row]))
 
     def _believe(self, space: Space, seen: Seen, state: State) -> Belief:
-        y = half_ranked(seen.y, seen.allowed)
-        posterior, learned = learn(space, seen.x, y, _part(state, ""), self.model)
+        told, learned, y, units = learn_objective(space, seen, _part(state, ""), self.model)
         learned = dict(learned)
         constraints = []
         for i, c in enumerate(seen.constraints.T):
@@ -198,8 +212,8 @@ class GP(Modeled):
             each, own = learn(space, seen.x, signed_logarithm(c), _part(state, name))
             constraints.append(each)
             learned |= {name + key: value for key, value in own.items()}
-        posterior = with_stand_ins(posterior, seen.failed, np.full(len(seen.failed), y.min()))
-        return Belief(posterior, tuple(constraints), learned, y)
+        posterior = with_stand_ins(told, seen.failed, np.full(len(seen.failed), y.min()))
+        return Belief(posterior, told, tuple(constraints), learned, y, units)
 
     def _ambition(self, belief: Belief, seen: Seen) -> float:
         """By how much the next call is to improve on the best."""
@@ -208,12 +222,17 @@ class GP(Modeled):
         values = belief.y[seen.allowed] if seen.allowed.any() else belief.y
         return turns[len(seen.rows) % len(turns)] * float(np.std(values))
 
-    def _notes(self, acquisition: Acquisition, value: float, sought: float) -> dict[str, float]:
+    def _notes(
+        self, acquisition: Acquisition, value: float, sought: float, units: Units
+    ) -> dict[str, float]:
         if self.acquisition not in ("ei", "log_ei"):
             return {"acquisition": value}
         gain = float(np.exp(value)) if type(acquisition).logarithmic else value
-        # A stopping rule must not mistake a hope for much more for the hope for anything at all.
-        return {"improvement_sought": sought} if sought else {"expected_improvement": gain}
+        # A stopping rule must not mistake a hope for much more for the hope for anything at all,
+        # nor nats for the unit of the function.
+        name = "improvement_sought" if sought else "expected_improvement"
+        kind = f"log_{name}" if units.logarithmic else name
+        return {kind: float(units.times(sought or gain))}
 
 
 def _part(state: State, name: str) -> State:

@@ -75,6 +75,18 @@ class Suggestion(NamedTuple):
     notes: Mapping[str, float]
 
 
+class Recommendation(NamedTuple):
+    """A better answer than the best value, which may be luck.
+
+    Attributes:
+        row: which of the rows that have values.
+        deviation: the standard deviation of the noise of values there.
+    """
+
+    row: int
+    deviation: float
+
+
 @dataclasses.dataclass(frozen=True)
 class Method(abc.ABC):
     """How the next point is chosen. Immutable: what it learns is in its suggestions' state.
@@ -121,8 +133,10 @@ class Method(abc.ABC):
     def check(self, space: Space) -> None:  # noqa: B027 (most can choose in any space)
         """Refuse a space in which it cannot choose; it is asked once, when a question begins."""
 
-    def recommend(self, space: Space, seen: Seen, state: Mapping[str, np.ndarray]) -> int | None:
-        """Which row of `seen.x` is a better answer than the best value, which may be luck.
+    def recommend(
+        self, space: Space, seen: Seen, state: Mapping[str, np.ndarray]
+    ) -> Recommendation | None:
+        """A row of `seen.x` that is a better answer than the best value, which may be luck.
 
         None if the best value is not in doubt.
         """

@@ -22,14 +22,11 @@ from leadline.boundary import InvalidData, as_choice
 from leadline.kernels import Kernel
 from leadline.models import Posterior
 from leadline.numerics import generator, split_key
-from leadline.questions._surrogate import (
-    half_ranked,
-    learn,
-    with_stand_ins,
-)
+from leadline.questions._surrogate import with_stand_ins
 from leadline.questions.minimize.methods._gp import GP
 from leadline.questions.minimize.methods._method import Seen, Suggestion
 from leadline.questions.minimize.methods._modeled import Modeled
+from leadline.questions.minimize.methods._objective import learn_objective
 from leadline.search import is_among, maximize, unseen
 from leadline.spaces import Space
 
@@ -82,15 +79,16 @@ class Thompson(Modeled):
 
     def suggest(self, space, seen, state, key):
         """The row where a new draw is highest."""
-        y = half_ranked(seen.y, seen.allowed)
-        posterior, learned = learn(space, seen.x, y, state, self.model)
-        posterior = with_stand_ins(posterior, seen.failed, np.full(len(seen.failed), y.min()))
+        told, learned, y, units = learn_objective(space, seen, state, self.model)
+        posterior = with_stand_ins(told, seen.failed, np.full(len(seen.failed), y.min()))
+        # Draws are of what models see of values.
+        seen = seen._replace(y=y)
         choose = _best_of_joint_draw if self.draws == "location-scale" else self._best_of_function
         found = choose(posterior, space, seen, key)
         if found is None:
             return None
         row, value = found
-        return Suggestion(row, learned, {"draw": value})
+        return Suggestion(row, learned, {"draw": float(units.value(value))})
 
     def recommend(self, space, seen, state):
         """The call that the method "gp" would recommend: it has the same model."""

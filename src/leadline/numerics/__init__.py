@@ -46,6 +46,7 @@ from leadline.numerics._programs import (
     blas_threads_for,
     enable_compilation_cache,
     quick_jit,
+    refuse_forks,
     rehearsing,
 )
 from leadline.numerics._quantiles import gamma_quantile, normal_quantile
@@ -105,6 +106,7 @@ __all__ = [
     "power_of_two",
     "quick_jit",
     "real",
+    "refuse_forks",
     "rehearsing",
     "require_factor",
     "row_mask",

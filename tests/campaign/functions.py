@@ -92,6 +92,12 @@ def fork_and_leave(x):
     return float(x[0])
 
 
+def nap(x):
+    """The first coordinate, after a second."""
+    time.sleep(1.0)
+    return float(x[0])
+
+
 def wait_for(path):
     """Return when there is a file."""
     while not os.path.exists(path):

@@ -212,4 +212,8 @@ def test_dask(tmp_path):
         assert trials[0].info["pid"] > 0
         assert trials[1].reason == "ValueError: no luck"
         assert "misbehave" in trials[1].traceback
+        # Three calls wait for each worker, and their time counts from their own begin.
+        trials = campaign(Listed(6), functions.nap, 6, executor=executor, workers=6, timeout=2.9)
+        assert [t.value for t in trials] == [t.x[0] for t in trials]
+        assert all(1.0 <= t.seconds < 2.9 for t in trials)
         assert client.submit(int, "3").result() == 3

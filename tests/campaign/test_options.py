@@ -15,7 +15,7 @@ def test_a_budget_is_a_positive_whole_number(budget):
         CampaignOptions.of(budget, {})
 
 
-@pytest.mark.parametrize("name", ["workers", "batch"])
+@pytest.mark.parametrize("name", ["workers", "batch", "max_failures"])
 @pytest.mark.parametrize("value", [0, -3, 1.5, True])
 def test_counts_are_positive_whole_numbers(name, value):
     with pytest.raises(InvalidData, match=f"{name} must be a positive whole number, got {value}"):

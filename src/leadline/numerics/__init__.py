@@ -50,6 +50,7 @@ from leadline.numerics._programs import (
     blas_threads_for,
     enable_compilation_cache,
     quick_jit,
+    refuse_forks,
     rehearsing,
 )
 from leadline.numerics._quantiles import gamma_quantile, normal_quantile
@@ -116,6 +117,7 @@ __all__ = [
     "power_of_two",
     "quick_jit",
     "real",
+    "refuse_forks",
     "rehearsing",
     "require_factor",
     "restore",

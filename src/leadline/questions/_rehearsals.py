@@ -18,7 +18,7 @@ import time
 from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
 
-from leadline.numerics import rehearsing
+from leadline.numerics import refuse_forks, rehearsing
 
 # Programs that are made at once. Some of the work holds Python's lock, and asks want it too.
 _MAKERS = max(3, min(6, os.cpu_count() or 1))
@@ -50,8 +50,10 @@ class Rehearsals:
     def rehearse(self, name: Hashable, act: Callable[[], object]) -> None:
         """Rehearse `act` in the background, unless something of this name was.
 
-        It must not touch anything that changes.
+        It must not touch anything that changes. Where the programs could not run, that is an error
+        now, and not when the function has been called for them.
         """
+        refuse_forks()
         if name in self._known or name in _done:
             return
         self._known.add(name)

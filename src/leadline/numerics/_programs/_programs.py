@@ -24,6 +24,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from leadline.boundary import is_traced
+from leadline.numerics._programs import _forks
 from leadline.numerics._programs._compilation import compiler_options, known_options
 from leadline.numerics._programs._rehearsal import MADE_UP, rehearsal_pool
 from leadline.numerics._programs._store import Stored, find_stored
@@ -150,6 +151,8 @@ def quick_jit(fun: Callable[..., Any], *, once: bool = False) -> Callable[..., A
 
     @wraps(fun)
     def run(*args: Any, **kwargs: Any) -> Any:
+        if _forks.forked:
+            _forks.refuse_forks()
         call = Call.of(args, kwargs)
         if is_traced(call.arrays) or jax.config.jax_disable_jit:  # pyright: ignore[reportAttributeAccessIssue]
             return fun(*args, **kwargs)

@@ -17,6 +17,7 @@ X, XS = RNG.uniform(size=(12, 2)), RNG.uniform(size=(5, 2))
 Y = np.sin(6.0 * X[:, 0]) + X[:, 1]
 KEY = jax.random.key(0)
 GP = ll.GP(1.0 * Matern52([0.4, 0.9]))
+SHARED = ll.GP(1.0 * Matern52(lengthscale=0.4))
 SEVERAL = ll.MultiGP(SquaredExponential(1.0), outputs=3)
 YS = np.stack([Y, -Y, 2.0 * Y], axis=1)
 
@@ -39,7 +40,7 @@ MODELS = {
     "sparse": lambda x: Titsias(1.0 * Matern52([0.4, 0.9]), X[:5]).condition(x, Y),
     "outputs": lambda x: SEVERAL.condition(x, YS),
     "labels": lambda x: LaplaceClassifier(Matern52()).condition(x, Y > 1.0),
-    "mixture": lambda x: mixture([GP.condition(x, Y), GP.condition(x, 2.0 * Y)]),
+    "mixture": lambda x: mixture([SHARED.condition(x, y) for y in (Y, 2.0 * Y, -Y)]),
     "member": lambda x: mixture([GP.condition(x, Y), GP.condition(x, Y)]).member(1),
     "tree": lambda x: jax.tree.map(lambda a: a, GP.condition(x, Y)),
 }
@@ -50,8 +51,6 @@ def asked(post, xs):
     found = [post.predict(xs).mean, post.sample(KEY, xs, 2)]
     if hasattr(post, "joint"):
         found.append(post.joint(xs).mean)
-    if hasattr(post, "paths"):
-        found.append(post.paths(KEY, 2, 16)(xs))
     if hasattr(post, "probability"):
         found.append(post.probability(xs))
     return [np.asarray(part) for part in found]
@@ -97,20 +96,22 @@ def test_other_columns_are_named(names, message):
         GP.fit(frame(X), Y, reference=other)
 
 
-def test_draws_remember_them():
+def test_draws_remember_them(compilations):
     one = GP.condition(frame(X), Y)
-    kinds = (
-        (one.paths(KEY, 2, 16), np.arange(5.0)),
-        (SEVERAL.condition(frame(X), YS).paths(KEY, 2, 16), np.ones((5, 3))),
-        (mixture([one, one]).paths(KEY, 2, 16), np.arange(5.0)),
-    )
-    for paths, y in kinds:
+    for post, y in ((one, np.arange(5.0)), (SEVERAL.condition(frame(X), YS), np.ones((5, 3)))):
+        paths = post.paths(KEY, 2, 16)
         wanted, found = paths.update(XS, y), paths.update(turned(XS), y)
         np.testing.assert_array_equal(found(turned(XS)), wanted(XS))
         assert found.input_names == ("a", "b")
+    mixed = mixture([one, one]).paths(KEY, 2, 16)
+    np.testing.assert_array_equal(mixed(turned(XS)), mixed(XS))
     both = stack_outputs([one.paths(KEY, 2, 16), one.paths(KEY, 2, 16)])
     np.testing.assert_array_equal(both(turned(XS)), both(XS))
     assert one.paths(KEY, 2, 16)[:1].input_names == ("a", "b")
+    wanted, made = one.paths(KEY, 2, 16)(XS), compilations[0]
+    found = GP.condition(frame(X, ["c", "d"]), Y).paths(KEY, 2, 16)(frame(XS, ["c", "d"]))
+    np.testing.assert_array_equal(found, wanted)
+    assert compilations[0] == made
 
 
 def test_members_of_a_mixture_have_the_same_columns():

@@ -157,11 +157,9 @@ class GP(Parameterized):
         rows, names = as_padded_rows(x, y, var), column_names(x)
         data = rows.real()
         n, columns = data.x.shape
-        spread = (
-            data.x
-            if reference is None
-            else as_inputs(reference, "reference", columns=columns, names=names)
-        )
+        spread = data.x
+        if reference is not None:
+            spread = as_inputs(reference, "reference", columns=columns, names=names)
         search = search_for(
             self,
             DataScale.of(spread, data.y),

@@ -10,6 +10,7 @@ import pytest
 from tests.cli.calls import leadline, run
 
 from leadline.campaign import load as replay
+from leadline.kernels import Matern52
 
 
 def test_run_continue_and_show(folder):
@@ -164,6 +165,8 @@ def test_journals_that_are_not_there(folder):
         assert done.stderr.count("\n") == 1
     assert not (folder / "no.db").exists()
     assert leadline("show", "space.toml").exit_code == 1
+    Matern52().save("model.npz")
+    assert "cannot be opened" in leadline("show", "model.npz").stderr
 
 
 def test_help():

@@ -168,10 +168,10 @@ def show(
 
     Others may run the campaign meanwhile. Nothing in the journal changes.
     """
-    from leadline.campaign import load
+    from leadline.campaign import load_question
     from leadline.cli._report import draw, print_report
 
-    question = load(journal)
+    question = load_question(journal)
     print_report(question, last)
     if picture is not None:
         draw(question, picture)
@@ -185,9 +185,9 @@ def export(
     file: Annotated[str, typer.Argument(help="The CSV file to write; - for standard output.")],
 ) -> None:
     """Write a campaign as a CSV table with a row for each trial."""
-    from leadline.campaign import load
+    from leadline.campaign import load_question
 
-    question = load(journal)
+    question = load_question(journal)
     with contextlib.ExitStack() as stack:
         if file == "-":
             to = sys.stdout

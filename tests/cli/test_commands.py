@@ -17,6 +17,7 @@ from tests.cli.calls import leadline, run
 import leadline as ll
 from leadline.campaign import load as replay
 from leadline.cli import app
+from leadline.kernels import Matern52
 from leadline.questions import Minimize
 
 
@@ -208,6 +209,8 @@ def test_journals_that_are_not_there(folder):
         assert done.stderr.count("\n") == 1
     assert not (folder / "no.db").exists()
     assert leadline("show", "space.toml").exit_code == 1
+    Matern52().save("model.npz")
+    assert "cannot be opened" in leadline("show", "model.npz").stderr
 
 
 def test_help():

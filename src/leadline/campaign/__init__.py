@@ -1,7 +1,7 @@
 """Campaigns: a question run against a real function, with workers, a journal and failures."""
 
 from leadline.campaign._failures import CallsFailed, ExecutorFailed
-from leadline.campaign._load import load
+from leadline.campaign._load import load, load_question
 from leadline.campaign._loop import run
 from leadline.campaign._options import CampaignOptions
 from leadline.campaign._verbs import maximize, minimize
@@ -15,6 +15,7 @@ __all__ = [
     "JournalFailed",
     "MemoryJournal",
     "load",
+    "load_question",
     "maximize",
     "minimize",
     "open_journal",

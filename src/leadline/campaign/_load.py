@@ -34,10 +34,11 @@ def load(file: str | os.PathLike | Journal) -> Any:
             return load_module(path)
         if path.suffix == ".npz" and not path.exists():
             raise InvalidData(f"There is no model {path}.")
-    return _question(file)
+    return load_question(file)
 
 
-def _question(journal: str | os.PathLike | Journal) -> Any:
+def load_question(journal: str | os.PathLike | Journal) -> Any:
+    """The question of a journal, for those who want nothing else."""
     opened = open_journal(journal)
     try:
         question = question_from_settings(opened.settings())

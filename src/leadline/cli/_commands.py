@@ -196,11 +196,11 @@ def show(
 
     Others may run the campaign meanwhile. Nothing in the journal changes.
     """
-    from leadline.campaign import load
+    from leadline.campaign import load_question
     from leadline.cli._report import draw, print_report
     from leadline.cli._trial import print_trial
 
-    question = load(journal)
+    question = load_question(journal)
     if trial is None:
         print_report(question, last)
     else:
@@ -222,7 +222,7 @@ def export(
     why it failed, the seconds that the call took, and as a JSON object what it returned besides. A
     parameter called like one of the others, `value` say, has the column `x.value`.
     """
-    from leadline.campaign import load
+    from leadline.campaign import load_question
     from leadline.cli._export import write_table
 
-    write_table(load(journal), file)
+    write_table(load_question(journal), file)

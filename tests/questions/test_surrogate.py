@@ -111,7 +111,7 @@ def test_stand_ins_have_no_noise_and_teach_nothing(fitted):
 @pytest.mark.parametrize(
     ("initial", "noise", "message"),
     [
-        ("many", None, "initial must be a whole number, at least 2, got 'many'"),
+        ("many", None, "initial must be at least 2, a whole number, got 'many'"),
         (float("nan"), None, "got nan"),
         (2.5, None, "got 2.5"),
         (None, "low", "noise must be a variance, a number that is not negative, got 'low'"),

@@ -49,10 +49,10 @@ def test_a_method_has_them(folder):
     [
         ("gp", "aquisition=ucb", "Did you mean 'acquisition'?"),
         ("gp", "acquisition=usb", "Did you mean 'ucb'?"),
-        ("gp", "initial=1", "initial must be a whole number, at least 2, got 1"),
+        ("gp", "initial=1", "initial must be at least 2, a whole number, got 1"),
         ("gp", "noise=-1.0", "noise must be a variance, a number that is not negative, got -1.0"),
-        ("tpe", "candidates=0", "candidates must be a positive whole number, got 0"),
-        ("random", "initial=4", "The method 'random' has no settings, got 'initial'"),
+        ("tpe", "candidates=0", "candidates must be at least 1, a whole number, got 0"),
+        ("random", "initial=4", "has no such settings: initial. It has none."),
     ],
 )
 def test_wrong_ones_are_told_in_a_line(folder, method, text, message):

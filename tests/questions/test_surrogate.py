@@ -58,7 +58,7 @@ def test_stand_ins_have_no_noise_and_teach_nothing(fitted):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"initial": "many"}, "initial must be a whole number, at least 2, got 'many'"),
+        ({"initial": "many"}, "initial must be at least 2, a whole number, got 'many'"),
         ({"initial": float("nan")}, "got nan"),
         ({"initial": 2.5}, "got 2.5"),
         ({"noise": "low"}, "noise must be a variance, a number that is not negative, got 'low'"),

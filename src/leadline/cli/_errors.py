@@ -26,9 +26,9 @@ def with_clear_errors(command: Callable[..., None]) -> Callable[..., None]:
             try:
                 command(*args, **kwargs)
             finally:
-                # It is None where the shell has closed it.
-                if sys.stdout is not None:
-                    sys.stdout.flush()
+                # There is none where the shell has closed it.
+                if output := sys.stdout:
+                    output.flush()
         except BrokenPipeError:
             assert sys.stdout is not None
             # What is left to write goes nowhere, also at the end of Python.

@@ -30,7 +30,7 @@ def check_design(initial: Any) -> None:
     """Refuse a design that no method can learn from."""
     whole = isinstance(initial, int | np.integer)
     if initial is not None and not (whole and initial >= 2):
-        raise InvalidData(f"initial must be a whole number, at least 2, got {shorten(initial)}.")
+        raise InvalidData(f"initial must be at least 2, a whole number, got {shorten(initial)}.")
 
 
 def design_row(

@@ -247,7 +247,7 @@ def test_a_frame_has_a_column_for_each_constraint():
     asked = told(PAIRS)
     asked.fail(asked.ask()[0], "no")
     frame = asked.answer().to_frame()
-    columns = ["value", "constraint_0", "constraint_1", "failed", "reason", "seconds"]
+    columns = ["value", "constraint_0", "constraint_1", "failed", "reason", "seconds", "info"]
     assert list(frame.columns) == ["trial", "x0", "x1", *columns]
     np.testing.assert_array_equal(frame["constraint_1"], [-1.0, -0.1, 0.2, 0.0, np.nan])
 

@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from leadline.boundary import InvalidData, as_choice
+from leadline.boundary import InvalidData, as_choice, did_you_mean
 from leadline.journal import Asked, Journal
 from leadline.questions._design import design_row
 from leadline.questions._question import Exhausted, Question, check_asked
@@ -63,10 +63,11 @@ def as_method(method: Any, settings: Mapping[str, Any] | None = None) -> Method:
         )
     kind = METHODS[as_choice(method, tuple(METHODS), "method")]
     known, given = tuple(field.name for field in dataclasses.fields(kind)), settings or {}
-    for name in given:
-        if not known:
-            raise InvalidData(f"The method {method!r} has no settings, got {name!r}.")
-        as_choice(name, known, f"A setting of the method {method!r}")
+    if unknown := [name for name in given if name not in known]:
+        raise InvalidData(
+            f"The method {method!r} has no such settings: {', '.join(unknown)}. It has "
+            f"{', '.join(known) or 'none'}.{did_you_mean(unknown[0], known)}"
+        )
     try:
         return kind.from_settings(given)
     except TypeError as error:

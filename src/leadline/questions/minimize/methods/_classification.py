@@ -92,7 +92,7 @@ class Classification(Method):
             )
         if not isinstance(self.candidates, int | np.integer) or self.candidates < 1:
             raise InvalidData(
-                f"candidates must be a positive whole number, got {shorten(self.candidates)}."
+                f"candidates must be at least 1, a whole number, got {shorten(self.candidates)}."
             )
         object.__setattr__(self, "gamma", as_part(self.gamma))
         number = isinstance(self.epsilon, int | float | np.number)

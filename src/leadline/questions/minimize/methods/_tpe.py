@@ -54,7 +54,7 @@ class TPE(Method):
         object.__setattr__(self, "gamma", as_part(self.gamma))
         if not isinstance(self.candidates, int | np.integer) or self.candidates < 1:
             raise InvalidData(
-                f"candidates must be a positive whole number, got {shorten(self.candidates)}."
+                f"candidates must be at least 1, a whole number, got {shorten(self.candidates)}."
             )
         check_design(self.initial)
 

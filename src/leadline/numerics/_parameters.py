@@ -37,6 +37,7 @@ from leadline.boundary import (
     show,
 )
 from leadline.numerics._archive import Storable
+from leadline.numerics._programs import jax_begins
 
 CONSTRAINT = "leadline_constraint"
 # Values that differ by less, relative to their size, are one value.
@@ -196,6 +197,7 @@ def as_parameter(value: Any) -> Any:
     if _is_concrete(value):
         # Through NumPy: an array of weak type would compile every program a second time. And
         # `jnp.asarray` compiles a program of its own for every shape.
+        jax_begins()
         return jax.device_put(_as_float(value))
     return jnp.asarray(value, dtype=jnp.float64) if isinstance(value, _NUMERIC) else value
 

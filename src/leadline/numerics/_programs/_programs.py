@@ -159,6 +159,7 @@ def quick_jit(fun: Callable[..., Any], *, once: bool = False) -> Callable[..., A
         key = call.key()
         made = programs.get(key)
         if made is None:
+            _forks.jax_begins()
             # Of two threads that come here at once both get the one that is kept.
             outlined = call._replace(arrays=call.shapes())
             made = programs.setdefault(key, _Made(partial(_first_step, fun, outlined, once)))

@@ -46,7 +46,7 @@ METHODS: dict[str, type[Method]] = {
     kind.name: kind for kind in (GP, Thompson, BORE, LFBO, TPE, Random)
 }
 # Larger values are this large to the method: their sums and differences must be numbers too.
-_LARGEST = 1e300
+_LARGEST = 1e307
 # So are larger values of constraints: their squares must be numbers.
 _LARGEST_CONSTRAINT = 1e100
 # A model needs two values to say anything.

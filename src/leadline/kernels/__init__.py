@@ -9,7 +9,12 @@ from leadline.kernels._gibbs import Gibbs
 from leadline.kernels._kernel import Frequencies, Kernel
 from leadline.kernels._mahalanobis import Mahalanobis
 from leadline.kernels._matern import Matern, Matern12, Matern32, Matern52
-from leadline.kernels._means import kernel_double_mean, kernel_mean
+from leadline.kernels._means import (
+    kernel_double_mean,
+    kernel_mean,
+    kernel_pair_mean,
+    kernel_triple_mean,
+)
 from leadline.kernels._partly_additive import PartlyAdditive
 from leadline.kernels._periodic import Periodic
 from leadline.kernels._polynomial import Linear, Polynomial
@@ -54,4 +59,6 @@ __all__ = [
     "Zonal",
     "kernel_double_mean",
     "kernel_mean",
+    "kernel_pair_mean",
+    "kernel_triple_mean",
 ]

@@ -136,6 +136,32 @@ class Kernel(Able, Parameterized, metaclass=_ReadsColumns):
 
         return kernel_double_mean(self, measure, n_qmc=n_qmc)
 
+    def pair_mean(
+        self,
+        measure: Measure,
+        x: Float[Array, "n d"],
+        y: Float[Array, "m d"],
+        *,
+        n_qmc: int = 4096,
+    ) -> Float[Array, "n m"]:
+        """`int k(x, z) k(z, y) dmu(z)`: see `leadline.kernels.kernel_pair_mean`."""
+        from leadline.kernels._means import kernel_pair_mean
+
+        return kernel_pair_mean(self, measure, x, y, n_qmc=n_qmc)
+
+    def triple_mean(
+        self,
+        measure: Measure,
+        x: Float[Array, "n d"],
+        y: Float[Array, "m d"],
+        *,
+        n_qmc: int = 4096,
+    ) -> Float[Array, "n m"]:
+        """`int int k(x, z) k(z, z') k(z', y) dmu(z) dmu(z')`: see `kernel_triple_mean`."""
+        from leadline.kernels._means import kernel_triple_mean
+
+        return kernel_triple_mean(self, measure, x, y, n_qmc=n_qmc)
+
     def __add__(self, other: Any) -> Kernel:
         return _combined("add", self, other)
 

@@ -99,16 +99,18 @@ def matern_interval_double_mean(
         1.5: 2.0 * v - 3.0 + (3.0 + v) * e,
         2.5: 8.0 / 3.0 * v - 5.0 + (5.0 + 7.0 / 3.0 * v + v * v / 3.0) * e,
     }[nu]
-    return jnp.where(narrow, _narrow_double_mean(lambda r: _profile(nu, r), w), 2.0 * closed / v**2)
+    return jnp.where(
+        narrow, _narrow_double_mean(lambda r: matern_profile(nu, r), w), 2.0 * closed / v**2
+    )
 
 
-def _profile(nu: float, z: Array) -> Array:
+def matern_profile(nu: float, z: Array) -> Array:
     """A Matern kernel at distance `z`, measured so that it decays as e^-z."""
     return {0.5: 1.0, 1.5: 1.0 + z, 2.5: 1.0 + z + z * z / 3.0}[nu] * jnp.exp(-z)
 
 
 def _segment(nu: float, start: Array, length: Array) -> Array:
-    """The integral of `_profile` from `start` to `start + length`."""
+    """The integral of `matern_profile` from `start` to `start + length`."""
     gone, left = -jnp.expm1(-length), jnp.exp(-length)
     inner = {
         0.5: gone,

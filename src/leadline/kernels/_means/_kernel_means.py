@@ -39,10 +39,9 @@ from leadline.kernels._means._intervals import (
     matern_interval_mean,
 )
 from leadline.kernels._means._separable import SeparableTerm, separable_term
-from leadline.kernels._means._smoothing import smoothed_matern
+from leadline.kernels._means._smoothed_terms import smoothed_term
 from leadline.measures import Gaussian, GaussianMixture, Measure, Uniform
 from leadline.measures import Product as ProductMeasure
-from leadline.numerics import solve_lower
 
 # An array of more entries than this is worked on in chunks of rows.
 _MOST_ENTRIES = 10**8
@@ -77,25 +76,26 @@ def kernel_double_mean(kernel: Kernel, measure: Measure, *, n_qmc: int = 4096) -
 
 def _split(kernel: Kernel, measure: Measure) -> tuple[tuple[int, ...], tuple[int, ...] | None]:
     """Which of the kernel's terms have a closed form against the measure, and which do not."""
-    closes: list[bool] = []
+    known: list[bool] = []
 
     def look(kernel, measure):
-        closes.extend(_closes(measure, term) for term in _separable_terms(kernel, measure))
+        known.extend(closes(measure, term) for term in separable_terms(kernel, measure))
 
     # Only the structure decides: nothing is computed.
     eqx.filter_eval_shape(look, kernel, measure)
-    closed, rest = (tuple(i for i, c in enumerate(closes) if c is kind) for kind in (True, False))
+    closed, rest = (tuple(i for i, c in enumerate(known) if c is kind) for kind in (True, False))
     return closed, rest or None
 
 
-def _separable_terms(kernel: Kernel, measure: Measure) -> list[Any]:
+def separable_terms(kernel: Kernel, measure: Measure) -> list[Any]:
+    """The kernel as a sum of terms: separable ones, and None for each of the others."""
     columns = tuple(range(measure.dim))
     return [separable_term(term, columns, measure.dim) for term in kernel.terms()]
 
 
 @eqx.filter_jit
 def _closed_mean(kernel: Kernel, measure: Measure, x: Array, which: tuple[int, ...]) -> Array:
-    total, terms = jnp.zeros(x.shape[0]), _separable_terms(kernel, measure)
+    total, terms = jnp.zeros(x.shape[0]), separable_terms(kernel, measure)
     for i in which:
         total = total + _RULES[type(measure)].mean(measure, terms[i], x)
     return total
@@ -103,7 +103,7 @@ def _closed_mean(kernel: Kernel, measure: Measure, x: Array, which: tuple[int, .
 
 @eqx.filter_jit
 def _closed_double_mean(kernel: Kernel, measure: Measure, which: tuple[int, ...]) -> Array:
-    total, terms = jnp.zeros(()), _separable_terms(kernel, measure)
+    total, terms = jnp.zeros(()), separable_terms(kernel, measure)
     for i in which:
         total = total + _RULES[type(measure)].double_mean(measure, terms[i])
     return total
@@ -129,7 +129,8 @@ class _Rules(NamedTuple):
     double_mean: Callable[[Any, SeparableTerm], Array]
 
 
-def _closes(measure: Measure, term: SeparableTerm | None) -> bool:
+def closes(measure: Measure, term: SeparableTerm | None) -> bool:
+    """Whether the means of a term have a closed form against a measure."""
     rules = _RULES.get(type(measure))
     return term is not None and rules is not None and rules.closes(measure, term)
 
@@ -140,15 +141,15 @@ def _gaussian_closes(measure: Gaussian | GaussianMixture, term: SeparableTerm) -
 
 
 def _gaussian_mean(measure: Gaussian, term: SeparableTerm, x: Array) -> Array:
-    return _smoothed(term, measure.location - x, measure.spread)
+    return smoothed_term(term, measure.location - x, measure.spread)
 
 
 def _gaussian_double_mean(measure: Gaussian, term: SeparableTerm) -> Array:
-    return _smoothed(term, jnp.zeros((1, measure.dim)), 2.0 * measure.spread)[0]
+    return smoothed_term(term, jnp.zeros((1, measure.dim)), 2.0 * measure.spread)[0]
 
 
 def _mixture_mean(measure: GaussianMixture, term: SeparableTerm, x: Array) -> Array:
-    each = _for_each(measure, lambda m, s: _smoothed(term, m - x, s))
+    each = _for_each(measure, lambda m, s: smoothed_term(term, m - x, s))
     return measure.weights @ each(measure.locations, measure.spreads)
 
 
@@ -159,7 +160,7 @@ def _mixture_double_mean(measure: GaussianMixture, term: SeparableTerm) -> Array
     """
     k = measure.weights.shape[0]
     i, j = np.divmod(np.arange(k * k), k)
-    each = _for_each(measure, lambda m, s: _smoothed(term, m[None], s)[0])
+    each = _for_each(measure, lambda m, s: smoothed_term(term, m[None], s)[0])
     pairs = each(
         measure.locations[i] - measure.locations[j], measure.spreads[i] + measure.spreads[j]
     )
@@ -171,50 +172,6 @@ def _for_each(measure: GaussianMixture, function: Callable) -> Callable:
     if measure.diagonal:
         return jax.vmap(function)
     return lambda *arrays: jax.lax.map(lambda some: function(*some), arrays)
-
-
-def _smoothed(term: SeparableTerm, delta: Array, spread: Array) -> Array:
-    """`E[k(tau)]`, `tau ~ N(delta, spread)`, for `delta (n, d)`.
-
-    A difference of independent Gaussians is Gaussian, so that this one function serves means and
-    double means (Naiff 2019, 4.12, 4.15 and appendix D, whose printed exponents are wrong).
-    """
-    wave = _wave_diagonal if spread.ndim == 1 else _wave_full
-    log_size, phase = wave(term, delta, spread)
-    value = term.coefficient * jnp.exp(log_size)
-    if phase is not None:
-        value = value * jnp.cos(phase)
-    for nu, columns, l in term.materns:
-        at = _index(columns)
-        each = smoothed_matern(nu, delta[:, at] / l, spread[at] / l**2)
-        value = value * jnp.prod(each, axis=1)
-    return value
-
-
-def _wave_diagonal(term: SeparableTerm, delta: Array, s2: Array) -> tuple[Array, Array | None]:
-    """The log amplitude `(n,)` and the phase of the smoothed wave; no phase if there is no wave."""
-    p, growth = term.precision, 1.0 + term.precision * s2
-    log_size = -0.5 * jnp.sum(jnp.log(growth)) - 0.5 * (delta * delta) @ (p / growth)
-    if term.cycles is None:
-        return log_size, None
-    omega = 2.0 * np.pi * term.cycles
-    return log_size - 0.5 * jnp.sum(omega * omega * s2 / growth), delta @ (omega / growth)
-
-
-def _wave_full(term: SeparableTerm, delta: Array, cov: Array) -> tuple[Array, Array | None]:
-    """The same with a covariance matrix, through the factor of `I + P^(1/2) cov P^(1/2)`."""
-    p = term.precision
-    root = jnp.where(p > 0.0, jnp.sqrt(jnp.where(p > 0.0, p, 1.0)), 0.0)
-    L = jnp.linalg.cholesky(jnp.eye(p.shape[0]) + root[:, None] * cov * root)
-    white = solve_lower(L, (root * delta).T)
-    log_size = -jnp.sum(jnp.log(jnp.diagonal(L))) - 0.5 * jnp.sum(white * white, axis=0)
-    if term.cycles is None:
-        return log_size, None
-    omega = 2.0 * np.pi * term.cycles
-    moved = cov @ omega
-    shrink = solve_lower(L, root * moved)
-    log_size = log_size - 0.5 * (omega @ moved - shrink @ shrink)
-    return log_size, delta @ omega - shrink @ white
 
 
 def _uniform_closes(measure: Uniform, term: SeparableTerm) -> bool:
@@ -249,7 +206,7 @@ def _index(columns: Iterable[int]) -> np.ndarray:
 
 def _product_closes(measure: ProductMeasure, term: SeparableTerm) -> bool:
     """A wave of several blocks is no product of waves."""
-    return term.cycles is None and all(_closes(m, term.on(block)) for m, block in _blocks(measure))
+    return term.cycles is None and all(closes(m, term.on(block)) for m, block in _blocks(measure))
 
 
 def _product_mean(measure: ProductMeasure, term: SeparableTerm, x: Array) -> Array:

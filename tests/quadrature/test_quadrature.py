@@ -8,7 +8,7 @@ import pytest
 import leadline as ll
 from leadline.kernels._means import _pair_means
 from leadline.means import Zero
-from leadline.quadrature import Information, Plain, SquareRoot, square_roots
+from leadline.quadrature import Exponential, Information, Plain, SquareRoot, square_roots
 
 MEASURE = ll.measures.Gaussian(0.2, 0.7)
 X = np.array([[-1.6], [-0.7], [-0.1], [0.5], [1.1], [2.3]])
@@ -116,6 +116,51 @@ def test_points_instead_of_closed_forms(latent, monkeypatch):
     points = SquareRoot(latent, OFFSET).integral(MEASURE)
     np.testing.assert_allclose(points.mean, exact.mean, rtol=1e-4)
     np.testing.assert_allclose(points.var, exact.var, rtol=1e-2)
+
+
+def test_exponentials_against_a_grid():
+    """The printed covariance, with means of g in place of f, is far off. Check: hamid 84"""
+    logs = np.log(F)
+    mean, cov = on_grid(X, logs)
+    level = np.exp(mean + 0.5 * np.diag(cov))
+    expected = W @ (level[:, None] * np.expm1(cov) * level) @ W
+    z = Exponential(GP.condition(X, logs)).integral(MEASURE)
+    np.testing.assert_allclose(z.mean, W @ level, rtol=2e-4)
+    np.testing.assert_allclose(z.var, expected, rtol=1e-2)
+    printed = W @ (mean[:, None] * np.expm1(cov) * mean) @ W
+    assert abs(printed / expected - 1.0) > 0.1
+
+
+def test_marginals_of_exponentials_against_draws():
+    """Check: naiff S7.1"""
+    post, xs = GP.condition(X, np.log(F)), np.array([[-2.2], [1.6]])
+    g = post.predict(xs)
+    draws = np.random.default_rng(0).standard_normal((200_000, 2))
+    f = np.exp(np.asarray(g.mean) + np.asarray(g.std) * draws)
+    ours = Exponential(post).predict(xs)
+    assert np.all(np.abs(f.mean(axis=0) - ours.mean) < 4.0 * f.std(axis=0) / np.sqrt(200_000))
+    np.testing.assert_allclose(f.var(axis=0), ours.var, rtol=0.05)
+
+
+def test_sets_of_points_that_differ_are_doubt():
+    """With few points the error bar says that these are few."""
+    z = Exponential(GP.condition(X, np.log(F)))
+    few, many = (z.integral(MEASURE, n_qmc=n) for n in (64, 4096))
+    assert few.var > many.var
+    assert abs(few.mean - many.mean) < 4.0 * few.std
+
+
+def test_information_about_the_integral_of_an_exponential():
+    """c is that of the joint law of g and e^g."""
+    mean, cov = on_grid(X, np.log(F))
+    level = np.exp(mean + 0.5 * np.diag(cov))
+    variance = W @ (level[:, None] * np.expm1(cov) * level) @ W
+    at = int(np.argmin(np.abs(Z[:, 0] - 1.7)))
+    c = cov[at] @ (W * level)
+    expected = -0.5 * np.log1p(-(c**2) / ((cov[at, at] + NOISE) * variance))
+    information = Information(Exponential(GP.condition(X, np.log(F))), MEASURE)
+    ours = information.values(jnp.asarray(Z[at][None, None]))
+    np.testing.assert_allclose(ours, expected, rtol=0.02)
 
 
 def test_information_is_what_calls_take_from_the_variance(latent):

@@ -26,7 +26,9 @@ class KnowsColumns(eqx.Module):
         input_names: of the input columns; None if they have none.
     """
 
-    input_names: tuple[str, ...] | None = eqx.field(static=True, kw_only=True, default=None)
+    input_names: tuple[str, ...] | None = eqx.field(
+        static=True, kw_only=True, default=None, repr=False
+    )
 
     def named(self: _Known, names: tuple[str, ...] | None) -> _Known:
         """The same with other names."""

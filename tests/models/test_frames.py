@@ -125,6 +125,18 @@ def test_columns_that_are_only_numbered_have_no_names():
     np.testing.assert_array_equal(post.predict(turned(XS)).mean, post.predict(XS[:, ::-1]).mean)
 
 
+def test_diagnostics_put_them_in_order(compilations):
+    plain, post = GP.condition(X, Y), GP.condition(frame(X), Y)
+    features = ll.paths.FourierFeatures(GP.kernel, 16, 2, key=KEY)
+    for ask in (
+        ll.diagnostics.weight_function,
+        lambda post, xs: ll.diagnostics.decoupled_moments(post, features, xs).cov,
+    ):
+        wanted, made = ask(plain, XS), compilations[0]
+        np.testing.assert_array_equal(ask(post, turned(XS)), wanted)
+        assert compilations[0] == made
+
+
 def test_inducing_points_of_a_frame_have_columns_too():
     """Data of another order are put in theirs: length scales belong to columns."""
     wanted = Titsias(1.0 * Matern52([0.4, 0.9]), X[:5]).condition(X, Y).predict(XS).mean

@@ -185,7 +185,9 @@ class GP(Modeled):
 
     def recommend(self, space, seen, state):
         """The call that is expected to be best, if it is evident that calls are noisy."""
-        if not state or not seen.allowed.any():
+        # Of data that were told and never asked about nothing is learned yet; it is if they have
+        # calls at the same point, which tell noise from all else.
+        if not (state or _repeat(seen.x)) or not seen.allowed.any():
             return None
         belief = self._believe(space, seen, state)
         if belief.noise < _NEGLIGIBLE:
@@ -233,6 +235,11 @@ class GP(Modeled):
         name = "improvement_sought" if sought else "expected_improvement"
         kind = f"log_{name}" if units.logarithmic else name
         return {kind: float(units.times(sought or gain))}
+
+
+def _repeat(rows: np.ndarray) -> bool:
+    """Whether a row is there more than once."""
+    return len(np.unique(rows, axis=0)) < len(rows)
 
 
 def _part(state: State, name: str) -> State:

@@ -189,6 +189,15 @@ def test_processes_that_propose_at_the_same_time_propose_different_points():
     assert len({one, two, three}) == 3
 
 
+def test_a_process_that_was_killed_while_it_proposed_is_not_waited_for():
+    study, other = (optuna.create_study(sampler=LeadlineSampler(seed=3)) for _ in range(2))
+    study.optimize(quadratic, n_trials=2)
+    study._storage.create_new_trial(study._study_id)
+    study.optimize(quadratic, n_trials=1)
+    other.add_trials(t for t in study.trials if t.state.is_finished())
+    assert study.ask().relative_params == other.ask().relative_params
+
+
 def test_threads_are_proposed_different_points():
     """Both threads wait for each other inside the objective, so the second ask sees the first."""
     study = optuna.create_study(sampler=LeadlineSampler(seed=0))

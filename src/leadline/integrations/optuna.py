@@ -160,9 +160,13 @@ class LeadlineSampler(BaseSampler):
 
 
 def _without_proposal(trials: Sequence[FrozenTrial], trial: FrozenTrial) -> int:
-    """How many of the trials began before this one and run, and nothing is known of their point."""
-    unknown = (t for t in trials if not t.params and not _announced(t))
-    return sum(t.state == TrialState.RUNNING and t.number < trial.number for t in unknown)
+    """How many of the trials began before this one and run, and nothing is known of their point.
+
+    One of which that is so when a later trial has ended belongs to a process that was killed.
+    """
+    ended = max((t.number for t in trials if t.state.is_finished()), default=-1)
+    begun = (t for t in trials if t.state == TrialState.RUNNING and ended < t.number < trial.number)
+    return sum(not t.params and not _announced(t) for t in begun)
 
 
 def _as_numbers(values: Any) -> list[float]:

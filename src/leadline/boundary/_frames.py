@@ -34,6 +34,10 @@ class KnowsColumns(eqx.Module):
         """The same with other names."""
         return self if names == self.input_names else dataclasses.replace(self, input_names=names)
 
+    def ordered(self, x: Any, name: str) -> Any:
+        """A frame with its columns in the order of the names; what has no names as it is."""
+        return in_order(x, name, self.input_names)
+
 
 def column_names(x: Any) -> tuple[str, ...] | None:
     """The names of a frame's columns; None where there are none, or not only text."""

@@ -26,7 +26,7 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import as_inputs, is_traced
+from leadline.boundary import as_rows, is_traced
 from leadline.diagnostics._requirements import require_update
 from leadline.kernels import Kernel
 from leadline.models import Posterior
@@ -140,7 +140,7 @@ def _at(program: Any, posterior: Any, xs: Any, *more: Any) -> Any:
     require_update(posterior)
     if is_traced(posterior, xs, more):
         return program(posterior, jnp.asarray(xs), *more)
-    xs = as_inputs(xs, "xs", columns=posterior.query_columns, names=posterior.input_names)
+    xs = as_rows(posterior.ordered(xs, "xs"), "xs", columns=posterior.query_columns)
     padded = pad_rows(xs, bucket(xs.shape[0]))
     with blas_threads_for(max(padded.shape[0], posterior.query_rows)):
         return jax.device_get(program(posterior.named(None), padded, *more))

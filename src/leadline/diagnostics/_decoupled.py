@@ -23,7 +23,7 @@ import jax
 import jax.numpy as jnp
 from jaxtyping import Array, Float
 
-from leadline.boundary import Unsupported, as_inputs, is_traced
+from leadline.boundary import Unsupported, as_rows, is_traced
 from leadline.diagnostics._requirements import require_update
 from leadline.models import MultivariateNormal, Posterior
 from leadline.numerics import (
@@ -81,7 +81,7 @@ def weight_space_moments(posterior: Posterior, features: Features, xs: Any) -> M
 def _law(program: Any, posterior: Any, features: Features, xs: Any) -> MultivariateNormal:
     if is_traced(posterior, features, xs):
         return MultivariateNormal(*program(posterior, features, xs))
-    xs = as_inputs(xs, "xs", columns=posterior.query_columns, names=posterior.input_names)
+    xs = as_rows(posterior.ordered(xs, "xs"), "xs", columns=posterior.query_columns)
     m = xs.shape[0]
     with blas_threads_for(max(m, posterior.query_rows)):
         mean, cov = jax.device_get(

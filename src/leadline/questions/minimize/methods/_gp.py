@@ -196,7 +196,9 @@ class GP(Modeled):
         possible = seen.allowed & space.contains(seen.x)
         if not possible.any():
             return None
-        row = int(np.argmax(np.where(possible, means, -np.inf)))
+        highest = seen.x[np.argmax(np.where(possible, means, -np.inf))]
+        # Of calls at the same point, whose means differ by rounding, it is the first.
+        row = int(np.argmax(possible & np.all(seen.x == highest, axis=1)))
         if seen.y[row] == np.max(seen.y[possible]):
             return None
         told: Any = belief.told

@@ -181,7 +181,7 @@ def test_processes_that_propose_at_the_same_time_propose_different_points():
     proposed = []
     for begun_elsewhere in (0, 1, 2):
         study = optuna.create_study(sampler=LeadlineSampler(seed=3))
-        study.optimize(quadratic, n_trials=5)
+        study.optimize(quadratic, n_trials=2)
         for _ in range(begun_elsewhere):
             study._storage.create_new_trial(study._study_id)
         proposed.append(study.ask().relative_params)

@@ -132,7 +132,7 @@ def asked_question(study, sampler):
     trial = study.ask()
     frozen = study.trials[trial.number]
     space = sampler.infer_relative_search_space(study, frozen)
-    return sampler._fold(study, frozen, space)
+    return sampler._fold(study, frozen, space, study.trials)
 
 
 def test_what_becomes_of_trials():
@@ -174,6 +174,28 @@ def test_a_proposal_is_known_before_its_objective_asks_for_it(storage):
     others = asked_question(study, sampler).trials
     assert [t.running for t in others] == [False, True]
     assert [others[1].x[name] for name in names] == [first.suggest_float(n, 0, 1) for n in names]
+
+
+def test_processes_that_propose_at_the_same_time_propose_different_points():
+    """Neither can see the proposal of the other: the later trial gets the point after it."""
+    proposed = []
+    for begun_elsewhere in (0, 1, 2):
+        study = optuna.create_study(sampler=LeadlineSampler(seed=3))
+        study.optimize(quadratic, n_trials=2)
+        for _ in range(begun_elsewhere):
+            study._storage.create_new_trial(study._study_id)
+        proposed.append(study.ask().relative_params)
+    (one, two, three) = (tuple(each.values()) for each in proposed)
+    assert len({one, two, three}) == 3
+
+
+def test_a_process_that_was_killed_while_it_proposed_is_not_waited_for():
+    study, other = (optuna.create_study(sampler=LeadlineSampler(seed=3)) for _ in range(2))
+    study.optimize(quadratic, n_trials=2)
+    study._storage.create_new_trial(study._study_id)
+    study.optimize(quadratic, n_trials=1)
+    other.add_trials(t for t in study.trials if t.state.is_finished())
+    assert study.ask().relative_params == other.ask().relative_params
 
 
 def test_threads_are_proposed_different_points():
@@ -274,12 +296,22 @@ def test_a_function_of_constraints_says_the_same():
     assert max(both(min(trials, key=lambda t: t.value))) > 0.0
 
 
-@pytest.mark.parametrize("returned", [0.5, None, ["no"], [float("nan")]])
+@pytest.mark.parametrize(
+    "returned", [0.5, None, ["no"], [float("nan")], "12", ["1"], [True], [np.zeros(2)]]
+)
 def test_what_is_no_list_of_constraint_values(returned):
     sampler = LeadlineSampler("random", 0, constraints_func=lambda trial: returned)
     study = optuna.create_study(sampler=sampler)
     with pytest.raises(ll.InvalidData, match="constraints_func must return a list of numbers"):
         study.optimize(quadratic, n_trials=1)
+
+
+def test_constraint_values_of_arrays():
+    values = [np.array([0.5]), np.float32(-1.0), np.array(2)]
+    sampler = LeadlineSampler("random", 0, constraints_func=lambda trial: values)
+    study = optuna.create_study(sampler=sampler)
+    study.optimize(quadratic, n_trials=1)
+    assert list(study.trials[0].constraints.values()) == [0.5, -1.0, 2.0]
 
 
 def test_trials_without_all_constraints_are_left_out():

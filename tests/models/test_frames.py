@@ -125,6 +125,33 @@ def test_columns_that_are_only_numbered_have_no_names():
     np.testing.assert_array_equal(post.predict(turned(XS)).mean, post.predict(XS[:, ::-1]).mean)
 
 
+def test_diagnostics_put_them_in_order(compilations):
+    plain, post = GP.condition(X, Y), GP.condition(frame(X), Y)
+    features = ll.paths.FourierFeatures(GP.kernel, 16, 2, key=KEY)
+    for ask in (
+        ll.diagnostics.weight_function,
+        lambda post, xs: ll.diagnostics.decoupled_moments(post, features, xs).cov,
+    ):
+        wanted, made = ask(plain, XS), compilations[0]
+        np.testing.assert_array_equal(ask(post, turned(XS)), wanted)
+        assert compilations[0] == made
+
+
+def test_inducing_points_of_a_frame_have_columns_too():
+    """Data of another order are put in theirs: length scales belong to columns."""
+    wanted = Titsias(1.0 * Matern52([0.4, 0.9]), X[:5]).condition(X, Y).predict(XS).mean
+    model = Titsias(1.0 * Matern52([0.9, 0.4]), turned(X[:5]))
+    learned = model.fit(frame(X), Y).predict(XS[:, ::-1]).mean
+    for data in (frame(X), turned(X), X[:, ::-1]):
+        post = model.condition(data, Y)
+        assert post.input_names == ("b", "a")
+        np.testing.assert_allclose(post.predict(frame(XS)).mean, wanted, rtol=1e-9)
+        again = model.fit(data, Y).predict(turned(XS)).mean
+        np.testing.assert_array_equal(again, learned)
+    with pytest.raises(ll.InvalidData, match=r"x must have the columns .* but has 'a' missing"):
+        model.condition(frame(X, ["c", "b"]), Y)
+
+
 @pytest.mark.slow
 def test_sampled_hyper_parameters_keep_them():
     post = GP.fit(frame(X), Y, inference="nuts")

@@ -26,11 +26,17 @@ class KnowsColumns(eqx.Module):
         input_names: of the input columns; None if they have none.
     """
 
-    input_names: tuple[str, ...] | None = eqx.field(static=True, kw_only=True, default=None)
+    input_names: tuple[str, ...] | None = eqx.field(
+        static=True, kw_only=True, default=None, repr=False
+    )
 
     def named(self: _Known, names: tuple[str, ...] | None) -> _Known:
         """The same with other names."""
         return self if names == self.input_names else dataclasses.replace(self, input_names=names)
+
+    def ordered(self, x: Any, name: str) -> Any:
+        """A frame with its columns in the order of the names; what has no names as it is."""
+        return in_order(x, name, self.input_names)
 
 
 def column_names(x: Any) -> tuple[str, ...] | None:

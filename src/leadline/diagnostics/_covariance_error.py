@@ -140,10 +140,10 @@ def _at(program: Any, posterior: Any, xs: Any, *more: Any) -> Any:
     require_update(posterior)
     if is_traced(posterior, xs, more):
         return program(posterior, jnp.asarray(xs), *more)
-    xs = as_rows(xs, "xs", columns=posterior.query_columns)
+    xs = as_rows(posterior.ordered(xs, "xs"), "xs", columns=posterior.query_columns)
     padded = pad_rows(xs, bucket(xs.shape[0]))
     with blas_threads_for(max(padded.shape[0], posterior.query_rows)):
-        return jax.device_get(program(posterior, padded, *more))
+        return jax.device_get(program(posterior.named(None), padded, *more))
 
 
 def _xi(posterior: Any, xs: Array) -> tuple[Array, Array]:

@@ -81,10 +81,12 @@ def weight_space_moments(posterior: Posterior, features: Features, xs: Any) -> M
 def _law(program: Any, posterior: Any, features: Features, xs: Any) -> MultivariateNormal:
     if is_traced(posterior, features, xs):
         return MultivariateNormal(*program(posterior, features, xs))
-    xs = as_rows(xs, "xs", columns=posterior.query_columns)
+    xs = as_rows(posterior.ordered(xs, "xs"), "xs", columns=posterior.query_columns)
     m = xs.shape[0]
     with blas_threads_for(max(m, posterior.query_rows)):
-        mean, cov = jax.device_get(program(posterior, features, pad_rows(xs, bucket(m))))
+        mean, cov = jax.device_get(
+            program(posterior.named(None), features, pad_rows(xs, bucket(m)))
+        )
     return MultivariateNormal(mean[:m], cov[:m, :m])
 
 

@@ -6,7 +6,8 @@
 The sampler keeps nothing but its settings. Every proposal folds the trials of the study, in the
 order of their numbers, into a question and asks that; so a study that was interrupted goes on as if
 it had not been, and many processes may share one storage. Random numbers come from the seed and the
-number of the trial.
+number of the trial. Trials that other processes have begun, and for which they have not proposed
+anything yet, get the next points: the proposal for a later trial is the one after those.
 
 Optuna learns what the parameters are while the objective runs. The first trial is therefore random,
 and so are parameters that not every finished trial had.
@@ -97,9 +98,10 @@ class LeadlineSampler(BaseSampler):
         if not search_space:
             return {}
         with _PROPOSING:
-            question = self._fold(study, trial, search_space)
+            trials = study.get_trials(deepcopy=False)
+            question = self._fold(study, trial, search_space, trials)
             try:
-                point = question.propose().point
+                point = question.propose_batch(1 + _without_proposal(trials, trial))[-1].point
             except Exhausted:
                 return {}
             _announce(study, trial, point)
@@ -132,12 +134,15 @@ class LeadlineSampler(BaseSampler):
         study._storage.set_trial_system_attr(trial._trial_id, _CONSTRAINTS, found)
 
     def _fold(
-        self, study: Study, trial: FrozenTrial, search_space: Mapping[str, BaseDistribution]
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        search_space: Mapping[str, BaseDistribution],
+        trials: Sequence[FrozenTrial],
     ) -> Question:
         """The question after all trials of the study but this one."""
         space = Space({name: _as_parameter(d) for name, d in search_space.items()})
         kind = Maximize if study.direction == StudyDirection.MAXIMIZE else Minimize
-        trials = study.get_trials(deepcopy=False)
         names = sorted({name for past in trials for name in _constraints(past)})
         question, count = kind(space, self._method, self._seed, len(names)), 0
         for past in trials:
@@ -154,10 +159,20 @@ class LeadlineSampler(BaseSampler):
         return question
 
 
+def _without_proposal(trials: Sequence[FrozenTrial], trial: FrozenTrial) -> int:
+    """How many of the trials began before this one and run, and nothing is known of their point.
+
+    One of which that is so when a later trial has ended belongs to a process that was killed.
+    """
+    ended = max((t.number for t in trials if t.state.is_finished()), default=-1)
+    begun = (t for t in trials if t.state == TrialState.RUNNING and ended < t.number < trial.number)
+    return sum(not t.params and not _announced(t) for t in begun)
+
+
 def _as_numbers(values: Any) -> list[float]:
     """What a function of constraints returned."""
     try:
-        found = [float(value) for value in values]
+        found = [_as_number(value) for value in values]
     except (TypeError, ValueError):
         found = [math.nan]
     if any(map(math.isnan, found)):
@@ -166,6 +181,14 @@ def _as_numbers(values: Any) -> list[float]:
             f"got {shorten(values)}."
         )
     return found
+
+
+def _as_number(value: Any) -> float:
+    """A number, which an array of one element is too; a bool or a text is none."""
+    array = np.asarray(value)
+    if array.size != 1 or array.dtype.kind in "bSU":
+        raise TypeError
+    return float(array.item())
 
 
 def _constraints(trial: FrozenTrial) -> Mapping[str, float]:

@@ -27,7 +27,14 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
-from leadline.boundary import SMALLEST_VARIANCE, InvalidData, as_inputs, column_names, is_traced
+from leadline.boundary import (
+    SMALLEST_VARIANCE,
+    InvalidData,
+    KnowsColumns,
+    as_inputs,
+    column_names,
+    is_traced,
+)
 from leadline.kernels import Kernel
 from leadline.means import Mean, as_mean
 from leadline.models._affine_update import AffineUpdate
@@ -55,14 +62,15 @@ def _as_points(z: Any) -> Array:
     return z if is_traced(z) else jnp.asarray(as_inputs(z, "inducing_points"))
 
 
-class Titsias(Parameterized):
+class Titsias(Parameterized, KnowsColumns):
     """A Gaussian process prior, to be conditioned through the function's values at a few points.
 
     Time is O(n m^2) and memory O(n m) for n rows of data and m inducing points.
 
     Args:
         kernel: the covariance function.
-        inducing_points: (m, d), in the units of the inputs; they stay where they are.
+        inducing_points: (m, d), in the units of the inputs; they stay where they are. Those of a
+            frame have names of columns, in whose order data are put.
         mean: the mean function, or a number: where `fit` starts to learn a constant mean.
         noise: variance of the observation noise; where `fit` starts to learn it.
     """
@@ -71,6 +79,11 @@ class Titsias(Parameterized):
     inducing_points: Float[Array, "m d"] = eqx.field(converter=_as_points)
     mean: Mean = eqx.field(default=0.0, converter=as_mean)
     noise: Float[Array, ""] = positive(1e-2, scales_with="noise", zero=True)
+
+    def __post_init__(self):
+        if self.input_names is None:
+            self.input_names = column_names(self.inducing_points)
+        super().__post_init__()
 
     def __check_init__(self):
         if not isinstance(self.kernel, Kernel):
@@ -90,7 +103,8 @@ class Titsias(Parameterized):
         if is_traced(self, x, y, var):
             zeros = jnp.zeros(x.shape[0])
             return _condition(self, Rows(x, y, zeros if var is None else var, zeros + 1.0))
-        return self.condition_rows(self._padded(x, y, var)).named(column_names(x))
+        found = self.named(None).condition_rows(self._padded(x, y, var))
+        return found.named(self.input_names or column_names(x))
 
     def condition_rows(self, rows: Rows) -> TitsiasPosterior:
         """The posterior given data that have been checked and padded."""
@@ -125,11 +139,13 @@ class Titsias(Parameterized):
         if "noise" in self.fixed_fields:
             self._require_noise(rows.var)
         scale = DataScale.of(*rows.real()[:2])
-        found = learn(elbo, self, rows, scale, priors=priors, restarts=restarts, seed=seed)
-        return found.condition_rows(rows).named(column_names(x))
+        plain, names = self.named(None), self.input_names or column_names(x)
+        found = learn(elbo, plain, rows, scale, priors=priors, restarts=restarts, seed=seed)
+        return found.condition_rows(rows).named(names)
 
     def _padded(self, x: Any, y: Any, var: Any) -> Rows:
-        return as_padded_rows(x, y, var, columns=self.inducing_points.shape[1])
+        columns = self.inducing_points.shape[1]
+        return as_padded_rows(x, y, var, columns=columns, names=self.input_names)
 
     def _require_noise(self, var: Any) -> None:
         if not np.min(np.asarray(self.noise) + var) >= SMALLEST_VARIANCE:

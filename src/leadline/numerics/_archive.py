@@ -9,6 +9,7 @@ import importlib.metadata
 import json
 import os
 import secrets
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -33,8 +34,11 @@ class Storable(eqx.Module):
         """Write it to a file, from which `ll.load` makes the same again, to the last bit.
 
         The file holds arrays and a description of them, and no code; classes of your own must have
-        been imported when it is loaded. It replaces an older one of its name once it is complete.
+        been imported when it is loaded. It replaces an older one of its name once it is complete,
+        and nothing else that is called so.
         """
+        path = Path(path)
+        _require_replaceable(path)
         arrays: list[np.ndarray] = []
 
         def keep(array: np.ndarray) -> int:
@@ -49,9 +53,7 @@ class Storable(eqx.Module):
         head = {"written_by": version, "format": _FORMAT, "module": tree}
         text = np.frombuffer(json.dumps(head, allow_nan=False).encode(), np.uint8)
         named = {f"array_{i}": array for i, array in enumerate(arrays)}
-        write_whole(
-            Path(path), lambda file: np.savez(file, allow_pickle=False, **{_HEAD: text}, **named)
-        )
+        write_whole(path, lambda f: np.savez(f, allow_pickle=False, **{_HEAD: text}, **named))
 
 
 def is_archive(path: Path) -> bool:
@@ -65,18 +67,29 @@ def is_archive(path: Path) -> bool:
 
 def load_module(path: Path) -> Any:
     """The module that was saved to a file."""
+    if not zipfile.is_zipfile(path):
+        raise InvalidData(f"{path} is damaged, and cannot be read: it is no complete archive.")
     try:
         with path.open("rb") as raw, np.load(raw, allow_pickle=False) as file:
             if _HEAD not in file:
                 raise InvalidData(f"{path} is an archive, but not one that Leadline has saved.")
             head = json.loads(file[_HEAD].tobytes())
             _require_format(path, head)
-            return restore(head["module"], lambda i: file[f"array_{i}"])
+            found = restore(head["module"], lambda i: file[f"array_{i}"])
+            if not isinstance(found, Storable):
+                raise InvalidData(f"{path} describes no model.")
+            return found
     except InvalidData:
         raise
     # Whatever else goes wrong: the file holds other bytes than were written.
     except Exception as error:
         raise InvalidData(f"{path} is damaged, and cannot be read: {error}") from error
+
+
+def _require_replaceable(path: Path) -> None:
+    """Refuse to replace what is no archive: a journal, say, with all of its calls."""
+    if path.is_file() and path.stat().st_size and not is_archive(path):
+        raise InvalidData(f"{path} is there, and is no model: it is not replaced by one.")
 
 
 def _require_format(path: Path, head: Any) -> None:

@@ -120,6 +120,11 @@ def _name_of(kind: type) -> str:
 
 def _class_of(name: str) -> type:
     """The class of this name, if it is one of modules."""
+    if "<locals>" in name:
+        raise InvalidData(
+            f"The class {name} is defined inside of a function, where nobody finds it again: "
+            "define it in a module."
+        )
     home, _, own = name.rpartition(".")
     ours = home.split(".")[0] == _OURS
     if ours and home not in sys.modules and not any(p.startswith("_") for p in home.split(".")):

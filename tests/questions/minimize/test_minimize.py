@@ -207,7 +207,8 @@ def test_values_of_any_size_are_values(scale):
 @pytest.mark.parametrize(
     "value",
     ["0.3", None, [1.0, 2.0], float("nan"), float("inf"), {}, 1j, [1.0]]
-    + [np.array(v) for v in ([1.0, 2.0], [], ["0.3"], [None], [np.nan], [1j])],
+    + [np.array(v) for v in ([1.0, 2.0], [], ["0.3"], [None], [np.nan], [1j])]
+    + [np.ma.masked, np.ma.array([3.0], mask=[True]), 10**400],
 )
 def test_values_that_are_no_finite_number_are_refused(value):
     question = ll.Minimize(BOX)

@@ -66,9 +66,11 @@ def _finite(value: Any, what: str) -> float:
     """A finite number, as a float; `what` it is, for errors."""
     try:
         number = _element(value)
-        if isinstance(number, str | bytes) or np.ndim(number) != 0:
+        if isinstance(number, str | bytes) or np.ndim(number) != 0 or np.ma.is_masked(value):
             raise TypeError
         number = float(number)
+    except OverflowError:
+        number = np.inf
     except (TypeError, ValueError) as error:
         raise InvalidData(f"{what} must be one finite number, got {shorten(value)}.") from error
     if not np.isfinite(number):

@@ -123,6 +123,21 @@ def test_with_noise_the_answer_is_not_the_luckiest_call(noisy):
     assert (shared.best.id, shared.recommended.id) == (60, found.recommended.id)
 
 
+@pytest.mark.parametrize("method", ["gp", "thompson"])
+def test_repeated_calls_show_noise_before_anything_is_asked(method):
+    """A choice among ten numbers, each of them measured four times."""
+    rng = np.random.default_rng(0)
+    question = ll.Minimize(ll.Space(k=ll.Integer(0, 9)), method=method)
+    for k in [*range(10)] * 4:
+        question.tell({"k": k}, (k - 4) ** 2 / 10 + rng.normal())
+    found = question.answer()
+    assert (found.best.x, found.x) == ({"k": 2}, {"k": 4})
+    once = ll.Minimize(ll.Space(k=ll.Integer(0, 9)), method=method)
+    for k in range(10):
+        once.tell({"k": k}, (k - 4) ** 2 / 10 + rng.normal())
+    assert once.answer().recommended is once.answer().best
+
+
 def test_the_answer_says_why_it_is_not_the_best_call(noisy):
     found = noisy.answer()
     head, _, why, best = repr(found).splitlines()

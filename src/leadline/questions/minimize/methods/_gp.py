@@ -185,7 +185,9 @@ class GP(Modeled):
 
     def recommend(self, space, seen, state):
         """The call that is expected to be best, if it is evident that calls are noisy."""
-        if not state or not seen.allowed.any():
+        # Of data that were told and never asked about nothing is learned yet; it is if they have
+        # calls at the same point, which tell noise from all else.
+        if not (state or _repeat(seen.x)) or not seen.allowed.any():
             return None
         belief = self._believe(space, seen, state)
         if belief.noise < _NEGLIGIBLE:
@@ -194,7 +196,9 @@ class GP(Modeled):
         possible = seen.allowed & space.contains(seen.x)
         if not possible.any():
             return None
-        row = int(np.argmax(np.where(possible, means, -np.inf)))
+        highest = seen.x[np.argmax(np.where(possible, means, -np.inf))]
+        # Of calls at the same point, whose means differ by rounding, it is the first.
+        row = int(np.argmax(possible & np.all(seen.x == highest, axis=1)))
         if seen.y[row] == np.max(seen.y[possible]):
             return None
         told: Any = belief.told
@@ -233,6 +237,11 @@ class GP(Modeled):
         name = "improvement_sought" if sought else "expected_improvement"
         kind = f"log_{name}" if units.logarithmic else name
         return {kind: float(units.times(sought or gain))}
+
+
+def _repeat(rows: np.ndarray) -> bool:
+    """Whether a row is there more than once."""
+    return len(np.unique(rows, axis=0)) < len(rows)
 
 
 def _part(state: State, name: str) -> State:

@@ -69,6 +69,8 @@ def _summary(question: Question, trial: Trial) -> str:
 def _state(journal: str, number: int) -> Mapping[str, Any]:
     """What was dear to compute for the ask of a trial, such as hyper-parameters."""
     with contextlib.closing(open_journal(journal)) as opened:
+        # Who only looks begins with it: it finds a way where nothing may be written.
+        opened.settings()
         for _, event in opened.read(0):
             if isinstance(event, Asked) and event.trial == number:
                 return event.state

@@ -60,5 +60,5 @@ def load_question(journal: str | os.PathLike | Journal) -> Any:
             opened.close()
     for _, event in events:
         question.apply(event)
-    question.resume(journal, len(events), interrupted)
+    question.resume(journal, events[-1] if events else None, interrupted)
     return question

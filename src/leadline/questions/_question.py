@@ -244,16 +244,19 @@ class Question(Fold, abc.ABC):
         self.catch_up()
 
     def resume(
-        self, journal: str | os.PathLike | Journal, number: int, interrupted: Set[int] = frozenset()
+        self,
+        journal: str | os.PathLike | Journal,
+        last: tuple[int, Event] | None,
+        interrupted: Set[int] = frozenset(),
     ) -> None:
-        """Go on with a journal of which the events up to a `number` have been applied.
+        """Go on with a journal of which the events up to the `last` have been applied.
 
         Args:
             journal: where.
-            number: of events.
+            last: an event with its number; None if there is none.
             interrupted: trials whose process is gone.
         """
-        self._notebook = Notebook(journal, number)
+        self._notebook = Notebook(journal, last)
         self._notebook.interrupted = set(interrupted)
 
     def catch_up(self) -> None:

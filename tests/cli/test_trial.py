@@ -70,7 +70,7 @@ def test_what_has_no_value(lab):
 def test_what_nobody_asked_for(lab):
     lines = shown(4)
     assert lines[0] == "Trial 4: not allowed"
-    assert lines[-2:] == ["  given                  yes", "  outside of the bounds  yes"]
+    assert lines[-2:] == ["  given                 yes", "  outside of the space  yes"]
 
 
 def test_the_traceback_of_a_failure(folder):

@@ -48,7 +48,7 @@ def _outcome(question: Question, trial: Trial) -> dict[str, Any]:
         "reason": trial.reason or None,
         "seconds": trial.seconds,
         "given": None if trial.asked else "yes",
-        "outside of the bounds": "yes" if trial.outside else None,
+        "outside of the space": "yes" if trial.outside else None,
     }
     return {name: value for name, value in outcome.items() if value is not None}
 

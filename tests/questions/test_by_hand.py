@@ -138,6 +138,25 @@ def test_a_point_that_was_asked_is_known_when_it_is_told():
     assert q.tell(copied, 0.5).id == 3
 
 
+def test_a_trial_of_another_question_is_not_told(tmp_path):
+    """By its number alone it would be another point."""
+    path = tmp_path / "lab.db"
+    q, same = question(path), question(path)
+    asked = q.ask(2)
+    assert same.tell(asked[0], 0.5).value == 0.5
+    for other in (question(seed=4), question(space=NAMED)):
+        theirs = other.ask(2)[1]
+        for say in (
+            lambda trial: q.tell(trial, 0.1),
+            lambda trial: q.fail(trial, "no"),
+            q.withdraw,
+            lambda trial: q.correct(trial, 0.1),
+        ):
+            with pytest.raises(ll.InvalidData, match=r"another question: here trial 1 is"):
+                say(theirs)
+    assert ll.load(path).trials[1].running
+
+
 def test_a_sheet_of_experiments(tmp_path):
     q = question(tmp_path / "lab.db", NAMED)
     asked = q.ask(3)

@@ -374,9 +374,21 @@ class Question(Fold, abc.ABC):
     def _is_at(self, trial: Trial, row: np.ndarray) -> bool:
         return bool(np.all(np.abs(self._rows[trial.id] - row) <= _ROUNDING))
 
+    def _is_same(self, trial: Trial, point: Any) -> bool:
+        """Whether a point is that of a trial, if it is one of this question at all."""
+        try:
+            return self._is_at(trial, rows_of_data(self.space, [point])[0])
+        except InvalidData:
+            return False
+
     def _trial_number(self, trial: Any) -> int:
         if isinstance(trial, Trial):
-            return trial.id
+            known = self._require(trial.id)
+            if known.x is not trial.x and not self._is_same(known, trial.x):
+                raise InvalidData(
+                    f"{trial!r} is of another question: here trial {known.id} is {known!r}."
+                )
+            return known.id
         if not _is_number(trial):
             raise InvalidData(f"A trial is one from ask, or its number, got {trial!r}.")
         return self._require(int(trial)).id

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import leadline as ll
-from leadline.journal import MemoryJournal
+from leadline.journal import Asked, MemoryJournal, Widened
 
 BOX = [(0.0, 1.0), (-5.0, 5.0)]
 NAMED = ll.Space(heat=ll.Real(20.0, 90.0), hours=ll.Integer(1, 8), oil=ll.Choice("a", "b"))
@@ -328,6 +328,15 @@ def test_only_bounds_may_widen(space):
     question(journal, ll.Space(heat=ll.Real(20.0, 90.0)))
     with pytest.raises(ll.InvalidData, match="settings"):
         question(journal, ll.Space(space))
+
+
+def test_what_was_learned_in_a_smaller_space_is_learned_anew():
+    """Length scales are in units of the space."""
+    q, wider = question(), question(space=[(0.0, 2.0), (-5.0, 5.0)])
+    q.apply(Asked(0, np.array([0.5, 0.0]), {"lengthscale": np.ones(2)}))
+    assert q.state()
+    q.apply(Widened(wider.space.describe()))
+    assert not q.state()
 
 
 def test_points_outside_of_the_bounds_are_data():

@@ -240,6 +240,13 @@ class _Time:
 # By hand.
 
 
+def question_that_was_closed(path):
+    question = ll.Minimize(BOX, "random", journal=path)
+    question.ask(2)
+    question.close()
+    return question
+
+
 def test_a_question_by_hand_whose_disk_is_full(tmp_path):
     path = tmp_path / "lab.db"
     question = ll.Minimize(BOX, "random", journal=path)
@@ -272,6 +279,43 @@ def test_a_question_by_hand_whose_file_is_gone(tmp_path):
             say()
     assert not path.exists()
     assert question.trials[0].running
+
+
+@pytest.mark.parametrize("loaded", [False, True])
+@pytest.mark.parametrize(("seed", "asked"), [(0, 1), (1, 1), (1, 5)])
+def test_a_question_by_hand_whose_file_is_another_one_now(tmp_path, loaded, seed, asked):
+    """While nobody had it open, somebody began anew; what is in the new one is theirs."""
+    path = tmp_path / "lab.db"
+    question = question_that_was_closed(path)
+    question = ll.load(path) if loaded else question
+    path.unlink()
+    theirs = ll.Minimize(BOX, "random", seed=seed, journal=path)
+    theirs.ask(asked)
+    theirs.close()
+    for say in (question.ask, lambda: question.tell(0, 0.5), lambda: question.fail([0, 1], "no")):
+        with pytest.raises(JournalFailed, match=r"lab\.db is not the one.* 2 trials had been"):
+            say()
+    assert [trial.running for trial in ll.load(path).trials] == [True] * asked
+
+
+def test_a_question_by_hand_whose_file_went_while_it_was_closed(tmp_path):
+    path = tmp_path / "lab.db"
+    question = question_that_was_closed(path)
+    path.unlink()
+    for say in (question.ask, lambda: question.tell(0, 0.5)):
+        with pytest.raises(JournalFailed, match=r"no journal .*lab\.db.* 2 trials had been"):
+            say()
+    assert not path.exists()
+
+
+def test_a_copy_that_took_the_place_of_a_journal_is_as_good(tmp_path):
+    path = tmp_path / "lab.db"
+    question = question_that_was_closed(path)
+    shutil.copy(path, tmp_path / "copy.db")
+    path.unlink()
+    shutil.move(tmp_path / "copy.db", path)
+    assert question.tell(0, 0.5).value == 0.5
+    assert ll.load(path).trials[0].value == 0.5
 
 
 # A server of its own.

@@ -4,6 +4,7 @@ import subprocess
 import sys
 
 import numpy as np
+import pandas as pd
 import pytest
 from tests.campaign.foreign import Panel, ask_panel
 from tests.campaign.toys import history
@@ -49,9 +50,9 @@ def test_frames_files_and_reports(tmp_path):
     assert "12 trials" in shown.output
     exported = CliRunner().invoke(app, ["export", journal, str(tmp_path / "panel.csv")])
     assert exported.exit_code == 0, exported.output
-    lines = (tmp_path / "panel.csv").read_text().splitlines()
-    assert lines[0] == ",".join(columns)
-    assert len(lines) == 13
+    table = pd.read_csv(tmp_path / "panel.csv")
+    assert list(table.columns) == [*columns, "traceback", "state"]
+    assert len(table) == 12
 
 
 def test_a_question_that_says_nothing_of_its_settings():

@@ -1,6 +1,8 @@
 """The question of a journal, with all its trials."""
 
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 
 import numpy as np
@@ -75,6 +77,33 @@ def test_calls_whose_process_ended_do_not_run(tmp_path):
     assert not any(trial.running for trial in campaign(str(path), budget=5).trials)
     assert "0 running" in ll.load(path).counts()
     assert pending.id == 1
+
+
+COUNT = """
+import sqlite3, sys
+connection = sqlite3.connect(sys.argv[1])
+print(*connection.execute("select count(*) from leadline_events").fetchone())
+connection.close()
+"""
+
+
+def events_seen_by_another_process(path):
+    """How many there are; when it closes the file, SQLite tidies up if nobody else has it open."""
+    command = [sys.executable, "-c", COUNT, str(path)]
+    return int(subprocess.run(command, capture_output=True, check=True).stdout)
+
+
+def test_loading_takes_no_locks_from_a_journal_that_is_open_here(tmp_path):
+    """Otherwise others would remove its log of writes, and what is written then would be lost."""
+    path = tmp_path / "run.db"
+    question = ll.Minimize(BOX, "random", journal=path)
+    question.ask(2)
+    ll.load(path)
+    assert events_seen_by_another_process(path) == 2
+    question.tell(0, 0.5)
+    assert events_seen_by_another_process(path) == 3
+    question.close()
+    assert ll.load(path).trials[0].value == 0.5
 
 
 def test_files_that_are_no_journals(tmp_path):

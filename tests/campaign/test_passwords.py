@@ -37,6 +37,8 @@ URLS = [
     f"postgresql:/x:{WHOLE}@{AT}",
     f"postgresql:x:{WHOLE}@{AT}",
     f"x:{WHOLE}@{AT}",
+    f"postgresql//x:{WHOLE}@{AT}",
+    *[f"postgresql://{AT}{sign}password={WHOLE}" for sign in ";&"],
     f"host=127.0.0.1 port=1 password={WHOLE}",
     *[f"postgresql://x:{'{}' + sign + '{}'}@{AT}".format(*HALVES) for sign in "@:/?#%"],
     *[f"postgresql://x:{'{}' + sign + '{}'}@{AT}".format(*HALVES) for sign in ("%40", "%2F")],
@@ -106,7 +108,7 @@ def test_no_error_and_no_repr_has_the_password(url, folder, capfd):  # noqa: F81
     texts["options"] = repr(CampaignOptions.of(5, options))
     texts["options of a path"] = repr(CampaignOptions.of(5, {"journal": Path(url)}))
     question = ll.Minimize(BOX, "random")
-    question.resume(url, 0)
+    question.resume(url, None)
     texts["question"] = repr(question)
     for name, command in COMMANDS.items():
         done = leadline(*command, url, *(["-"] if name == "export" else []))

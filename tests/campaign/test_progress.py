@@ -3,6 +3,7 @@
 from tests.boundary.test_progress import recorded
 from tests.campaign.toys import Toy
 
+import leadline as ll
 from leadline.boundary._progress import ProgressLine
 from leadline.campaign import CampaignOptions, run
 from leadline.campaign._tally import Tally
@@ -25,6 +26,18 @@ def test_nothing_is_said_about_what_there_is_not():
         line.show(3, lambda: Tally(started=3, ended=3).describe(""), last=True)
     assert "failed" not in console.file.getvalue()
     assert "running" not in console.file.getvalue()
+
+
+def test_failures_that_were_told_by_hand_and_mended_are_none(tmp_path, capsys):
+    path, box = tmp_path / "run.db", [(0.0, 1.0)] * 2
+    question = ll.Minimize(box, "random", journal=path)
+    for _ in range(3):
+        question.fail([0.5, 0.5], "spilled")
+    question.correct(0, 0.25)
+    question.correct(1, 0.5)
+    question.close()
+    ll.minimize(lambda x: 1.0, box, budget=2, method="random", journal=path, progress=True)
+    assert "best call 0.25, 1 failed" in capsys.readouterr().err
 
 
 def test_a_campaign_shows_its_end(capsys):

@@ -115,7 +115,7 @@ def test_export(folder):
     table = list(csv.DictReader(io.StringIO(text)))
     trials = replay("run.db").trials
     header = ["trial", "rate", "act", "slope", "value", "failed", "reason", "seconds", "info"]
-    assert list(table[0]) == header
+    assert list(table[0]) == [*header, "traceback", "state"]
     assert len(table) == len(trials)
     for row, trial in zip(table, trials, strict=True):
         assert int(row["trial"]) == trial.id
@@ -125,6 +125,23 @@ def test_export(folder):
         assert (row["failed"] == "True") == trial.failed
         assert row["reason"] == trial.reason
         assert float(row["seconds"]) >= 0.0
+        assert row["traceback"] == trial.traceback
+        assert row["state"] == ""
+    assert any("no [tanh] today" in row["traceback"] for row in table)
+
+
+def test_what_the_method_knew_is_exported(folder):
+    """Beside a parameter of that name, which a frame has to find."""
+    q = ll.Minimize(ll.Space(state=ll.Real(0.0, 1.0)), method="random")
+    journal = ll.journal.open_journal("run.db")
+    journal.open(q.settings())
+    state = {"noise": np.array(0.5), "lengthscale": np.array([1.0, 2.0])}
+    journal.claim([ll.questions.Asked(0, {"state": 0.25}, state)])
+    journal.close()
+    assert leadline("export", "run.db", "out.csv").exit_code == 0
+    frame = pd.read_csv("out.csv")
+    assert frame["state"][0] == 0.25
+    assert json.loads(frame["trial.state"][0]) == {"noise": 0.5, "lengthscale": [1.0, 2.0]}
 
 
 def test_what_calls_returned_besides_is_exported(folder):
@@ -279,6 +296,14 @@ def test_nobody_listens(finished, monkeypatch):
     with pytest.raises(SystemExit) as ended:
         app(["show", str(finished / "run.db")])
     assert ended.value.code == 0
+
+
+def test_a_table_for_nobody(finished, monkeypatch, capsys):
+    monkeypatch.setattr(sys, "stdout", None)
+    with pytest.raises(SystemExit) as ended:
+        app(["export", str(finished / "run.db"), "-"])
+    assert ended.value.code == 1
+    assert "no standard output" in capsys.readouterr().err
 
 
 def test_a_function_of_several_points(folder):

@@ -1,8 +1,13 @@
 """One trial: all that is known of it."""
 
+import os
+import tempfile
+from pathlib import Path
+
 import numpy as np
 import pytest
 from tests.cli.calls import leadline, run
+from tests.journal.test_read_only import nothing_may_be_written
 
 import leadline as ll
 
@@ -26,7 +31,7 @@ def lab(folder):
     return q
 
 
-def shown(number, journal="lab.db"):
+def shown(number, journal: str | Path = "lab.db"):
     done = leadline("show", journal, "--trial", number)
     assert done.exit_code == 0
     return done.stdout.splitlines()
@@ -65,7 +70,7 @@ def test_what_has_no_value(lab):
 def test_what_nobody_asked_for(lab):
     lines = shown(4)
     assert lines[0] == "Trial 4: not allowed"
-    assert lines[-2:] == ["  given                  yes", "  outside of the bounds  yes"]
+    assert lines[-2:] == ["  given                 yes", "  outside of the space  yes"]
 
 
 def test_the_traceback_of_a_failure(folder):
@@ -97,6 +102,18 @@ def test_what_the_method_knew(folder):
         "  noise        0.5",
         "  lengthscale  [1., 2.]",
     ]
+
+
+def test_it_is_shown_where_nothing_may_be_written():
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "lab.db")
+        q = ll.Minimize(SPACE, method="random", journal=path)
+        q.tell(q.ask()[0], 0.5)
+        q.close()
+        lines = shown(0, path)
+        os.chmod(folder, 0o755)
+        with nothing_may_be_written(Path(folder)):
+            assert shown(0, path) == lines
 
 
 def test_a_trial_that_does_not_exist(lab):

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import leadline as ll
-from leadline.journal import MemoryJournal
+from leadline.journal import Asked, MemoryJournal, Widened
 
 BOX = [(0.0, 1.0), (-5.0, 5.0)]
 NAMED = ll.Space(heat=ll.Real(20.0, 90.0), hours=ll.Integer(1, 8), oil=ll.Choice("a", "b"))
@@ -136,6 +136,25 @@ def test_a_point_that_was_asked_is_known_when_it_is_told():
     copied = {**trial.x, "heat": float(f"{trial.x['heat']:.12g}")}
     assert q.tell(copied, 0.5).id == trial.id
     assert q.tell(copied, 0.5).id == 3
+
+
+def test_a_trial_of_another_question_is_not_told(tmp_path):
+    """By its number alone it would be another point."""
+    path = tmp_path / "lab.db"
+    q, same = question(path), question(path)
+    asked = q.ask(2)
+    assert same.tell(asked[0], 0.5).value == 0.5
+    for other in (question(seed=4), question(space=NAMED)):
+        theirs = other.ask(2)[1]
+        for say in (
+            lambda trial: q.tell(trial, 0.1),
+            lambda trial: q.fail(trial, "no"),
+            q.withdraw,
+            lambda trial: q.correct(trial, 0.1),
+        ):
+            with pytest.raises(ll.InvalidData, match=r"another question: here trial 1 is"):
+                say(theirs)
+    assert ll.load(path).trials[1].running
 
 
 def test_a_sheet_of_experiments(tmp_path):
@@ -309,6 +328,15 @@ def test_only_bounds_may_widen(space):
     question(journal, ll.Space(heat=ll.Real(20.0, 90.0)))
     with pytest.raises(ll.InvalidData, match="settings"):
         question(journal, ll.Space(space))
+
+
+def test_what_was_learned_in_a_smaller_space_is_learned_anew():
+    """Length scales are in units of the space."""
+    q, wider = question(), question(space=[(0.0, 2.0), (-5.0, 5.0)])
+    q.apply(Asked(0, np.array([0.5, 0.0]), {"lengthscale": np.ones(2)}))
+    assert q.state()
+    q.apply(Widened(wider.space.describe()))
+    assert not q.state()
 
 
 def test_points_outside_of_the_bounds_are_data():

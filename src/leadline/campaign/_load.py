@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +29,24 @@ def load(file: str | os.PathLike | Journal) -> Any:
         file: a journal (a file, a database URL or a `Journal`, which others may use meanwhile), or
             the file of a model.
     """
-    if isinstance(file, str | os.PathLike):
-        path = Path(file)
-        if is_archive(path):
-            return load_module(path)
-        if path.suffix == ".npz" and not path.exists():
-            raise InvalidData(f"There is no model {path}.")
-    return load_question(file)
+    if not isinstance(file, str | os.PathLike):
+        return load_question(file)
+    path = Path(file)
+    if path.suffix == ".npz" and not path.exists():
+        raise InvalidData(f"There is no model {path}.")
+    try:
+        return load_question(file)
+    except InvalidData as error:
+        # SQLite looks first. A process that closes a file loses all its locks on it, so if we
+        # looked into a journal that it has open, others would take that for unused.
+        if not (_is_no_database(error) and is_archive(path)):
+            raise
+    return load_module(path)
+
+
+def _is_no_database(error: InvalidData) -> bool:
+    """Whether SQLite says that a file was written by something else."""
+    return getattr(error.__cause__, "sqlite_errorcode", None) == sqlite3.SQLITE_NOTADB
 
 
 def load_question(journal: str | os.PathLike | Journal) -> Any:
@@ -48,5 +60,5 @@ def load_question(journal: str | os.PathLike | Journal) -> Any:
             opened.close()
     for _, event in events:
         question.apply(event)
-    question.resume(journal, len(events), interrupted)
+    question.resume(journal, events[-1] if events else None, interrupted)
     return question

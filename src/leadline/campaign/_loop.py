@@ -254,7 +254,7 @@ class Loop:
             if isinstance(event, Asked):
                 self._tally.started += 1
                 self._open.add(event.trial)
-            elif isinstance(event, Corrected):
+            elif isinstance(event, Given | Corrected):
                 self._tally.failed += trial.failed
             elif isinstance(event, Withdrawn):
                 # It is no call.

@@ -219,10 +219,11 @@ def export(
     """Write a campaign as a CSV table with a row for each trial.
 
     Its columns are the number of the trial, the parameters, what the function returned, whether and
-    why it failed, the seconds that the call took, and as a JSON object what it returned besides. A
+    why it failed, the seconds that the call took, and as a JSON object what it returned besides; at
+    the end the traceback of a failure, and as a JSON object what the method knew when it asked. A
     parameter called like one of the others, `value` say, has the column `x.value`.
     """
     from leadline.campaign import load_question
     from leadline.cli._export import write_table
 
-    write_table(load_question(journal), file)
+    write_table(load_question(journal), journal, file)

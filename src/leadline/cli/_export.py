@@ -6,38 +6,51 @@ import csv
 import io
 import json
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TextIO
 
 import numpy as np
 
 from leadline.boundary import InvalidData
+from leadline.cli._states import states
 from leadline.questions import Question
 
+# What there is in a table beside the columns of the question.
+_MORE = ("traceback", "state")
 # Of files, and of pipes too, whatever a terminal shows. Reasons may hold what is no text.
 _ENCODING: Any = {"encoding": "utf-8", "errors": "backslashreplace"}
 
 
-def write_table(question: Question, file: str) -> None:
+def write_table(question: Question, journal: str, file: str) -> None:
     """Write a row for each trial to a file, or to standard output if it is called `-`."""
+    known = states(journal)
     if file == "-":
+        if sys.stdout is None:
+            raise InvalidData("There is no standard output to write the table to.")
         if isinstance(sys.stdout, io.TextIOWrapper):
             sys.stdout.reconfigure(**_ENCODING)
-        _write(question, sys.stdout)
+        _write(question, known, sys.stdout)
         return
     try:
         with open(file, "w", newline="", **_ENCODING) as to:
-            _write(question, to)
+            _write(question, known, to)
     except OSError as error:
         raise InvalidData(f"The table {file} cannot be written: {error.strerror}.") from error
 
 
-def _write(question: Question, to: TextIO) -> None:
+def _write(question: Question, known: Mapping[int, Mapping[str, Any]], to: TextIO) -> None:
     table = csv.writer(to, lineterminator="\n")
-    table.writerow(question.columns)
+    table.writerow([*question.columns, *(_beside(question.columns, name) for name in _MORE)])
     for trial in question.trials:
         record = question.record(trial)
-        table.writerow([_written(record.get(name)) for name in question.columns])
+        cells = [record.get(name) for name in question.columns]
+        more = [trial.traceback or None, known.get(trial.id, {})]
+        table.writerow([_written(cell) for cell in cells + more])
+
+
+def _beside(columns: Sequence[str], name: str) -> str:
+    """What a column is called beside others, which may be parameters of its name."""
+    return _beside(columns, f"trial.{name}") if name in columns else name
 
 
 def _written(cell: Any) -> Any:

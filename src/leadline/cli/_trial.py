@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from leadline.boundary import InvalidData
+from leadline.cli._states import states
 from leadline.cli._terminal import Terminal
-from leadline.journal import Asked, open_journal
 from leadline.questions import Question, Trial
 
 # Of arrays with more numbers the first and the last are shown; a row is one line.
@@ -33,7 +32,7 @@ def print_trial(question: Question, number: int, journal: str) -> None:
         "Info": trial.info,
         "Before it was corrected": earlier,
         "Notes of the method": trial.notes,
-        "State of the method": _state(journal, number),
+        "State of the method": states(journal).get(number),
         "Traceback": trial.traceback,
     }.items():
         if known:
@@ -49,7 +48,7 @@ def _outcome(question: Question, trial: Trial) -> dict[str, Any]:
         "reason": trial.reason or None,
         "seconds": trial.seconds,
         "given": None if trial.asked else "yes",
-        "outside of the bounds": "yes" if trial.outside else None,
+        "outside of the space": "yes" if trial.outside else None,
     }
     return {name: value for name, value in outcome.items() if value is not None}
 
@@ -64,15 +63,6 @@ def _summary(question: Question, trial: Trial) -> str:
         return f"failed: {trial.reason}" if trial.failed else "withdrawn"
     results = (f"{name} {_text(value)}" for name, value in _results(question, trial).items())
     return ", ".join(results) + (f", info {_text(dict(trial.info))}" if trial.info else "")
-
-
-def _state(journal: str, number: int) -> Mapping[str, Any]:
-    """What was dear to compute for the ask of a trial, such as hyper-parameters."""
-    with contextlib.closing(open_journal(journal)) as opened:
-        for _, event in opened.read(0):
-            if isinstance(event, Asked) and event.trial == number:
-                return event.state
-    return {}
 
 
 def _lines(known: Mapping[str, Any] | str) -> Iterator[str]:

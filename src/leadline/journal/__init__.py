@@ -16,6 +16,7 @@ from leadline.journal._failed import JournalFailed
 from leadline.journal._journal import Journal, open_journal
 from leadline.journal._memory import MemoryJournal
 from leadline.journal._shown import shown_journal, shown_place
+from leadline.journal._stored import are_same
 
 __all__ = [
     "Asked",
@@ -31,6 +32,7 @@ __all__ = [
     "Told",
     "Widened",
     "Withdrawn",
+    "are_same",
     "open_journal",
     "shown_journal",
     "shown_place",

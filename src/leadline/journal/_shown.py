@@ -18,13 +18,14 @@ _PLAIN = re.compile(
     r"(?P<scheme>[A-Za-z]\w*)(?:\+\w+)?://"
     r"(?:(?P<user>[^:/?#@%]*)(?::(?P<password>[^/?#@]*))?@)?"
     r"(?P<host>\[[^\]/?#@]*\]|[^:/?#@%]*)(?::(?P<port>\d*))?"
-    r"(?:/(?P<database>[^:/?#@%]*))?"
+    r"(?:/(?P<database>[^:/?#@%;&=]*))?"
     r"(?:\?(?P<query>[^?#@]*))?"
 )
-# What else somebody may take for a URL: one without its beginning, a `Path` of one, which joins
-# slashes, and what PostgreSQL takes beside URLs. A letter with a colon is a drive.
+# What else somebody may take for a URL: one without its beginning or its colon, a `Path` of one,
+# which joins slashes, and what PostgreSQL takes beside URLs. A letter with a colon is a drive.
 _NO_PATH = re.compile(
-    r"://|^(?:postgres|postgresql)(?:\+\w+)?:|^[a-z]\w+(?:\+\w+)?:/|^(?![a-z]:[/\\])[^/]*:.*@.*/|"
+    r"://|^(?:postgres|postgresql)(?:\+\w+)?(?::|/+[^/]*:.*@)|^[a-z]\w+(?:\+\w+)?:/|"
+    r"^(?![a-z]:[/\\])[^/]*:.*@.*/|"
     r"(?:^|\s)(?:password|passfile|sslpassword)\s*=",
     re.IGNORECASE,
 )

@@ -84,6 +84,11 @@ def restore(stored: Stored) -> Event:
     return _KINDS[stored.kind](**fields)
 
 
+def are_same(event: Event, other: Event) -> bool:
+    """Whether a journal keeps two events as the same."""
+    return event is other or store(event) == store(other)
+
+
 def store_settings(settings: Mapping[str, Any]) -> str:
     """The settings of a question as text."""
     arrays: list[np.ndarray] = []

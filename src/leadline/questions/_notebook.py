@@ -19,7 +19,9 @@ from leadline.journal import (
     Event,
     Given,
     Journal,
+    JournalFailed,
     Start,
+    are_same,
     open_journal,
     shown_place,
 )
@@ -33,14 +35,14 @@ class Notebook:
 
     Args:
         journal: a file, a database URL or a `Journal`.
-        number: of the last event that the question knows.
+        last: the last event that the question knows, with its number; None if it knows none.
 
     Attributes:
         interrupted: trials whose process was gone when the journal was read last, see `Journal`.
     """
 
-    def __init__(self, journal: str | os.PathLike | Journal, number: int = 0):
-        self._where, self._number = journal, number
+    def __init__(self, journal: str | os.PathLike | Journal, last: tuple[int, Event] | None = None):
+        self._where, self._last = journal, last
         self.interrupted: set[int] = set()
         self._journal: Journal | None = None
         # Whether it may be written to, and whether its settings are known to be the question's.
@@ -56,15 +58,15 @@ class Notebook:
         journal = self._journal or open_journal(self._where)
         try:
             if not self._ready:
-                journal.settings()
-            events = journal.read(self._number)
+                self._check_same(journal)
+            events = journal.read(self._last[0] if self._last else 0)
             self.interrupted = journal.interrupted()
         finally:
             # Who only looks leaves nothing open.
             if journal is not self._journal and journal is not self._where:
                 journal.close()
         if events:
-            self._number = events[-1][0]
+            self._last = events[-1]
         return [event for _, event in events]
 
     def write(self, question: Question, events: Sequence[Start | End | Corrected]) -> bool:
@@ -92,6 +94,25 @@ class Notebook:
         if self._journal is not None and self._journal is not self._where:
             self._journal.close()
         self._journal, self._ready, self._same = None, False, False
+
+    def _check_same(self, journal: Journal) -> None:
+        """Raise `JournalFailed` if this is not the journal that was read before.
+
+        While it was closed, somebody may have deleted it, and begun another one in its place.
+        """
+        if self._last is None:
+            journal.settings()
+            return
+        number, event = self._last
+        try:
+            journal.settings()
+        except InvalidData as error:
+            raise JournalFailed(str(error)) from error
+        there = dict(journal.read(number - 1)[:1])
+        if number not in there or not are_same(there[number], event):
+            raise JournalFailed(
+                f"{journal} is not the one that was read before: another one took its place."
+            )
 
     def _open(self) -> Journal:
         if self._journal is None:

@@ -244,16 +244,19 @@ class Question(Fold, abc.ABC):
         self.catch_up()
 
     def resume(
-        self, journal: str | os.PathLike | Journal, number: int, interrupted: Set[int] = frozenset()
+        self,
+        journal: str | os.PathLike | Journal,
+        last: tuple[int, Event] | None,
+        interrupted: Set[int] = frozenset(),
     ) -> None:
-        """Go on with a journal of which the events up to a `number` have been applied.
+        """Go on with a journal of which the events up to the `last` have been applied.
 
         Args:
             journal: where.
-            number: of events.
+            last: an event with its number; None if there is none.
             interrupted: trials whose process is gone.
         """
-        self._notebook = Notebook(journal, number)
+        self._notebook = Notebook(journal, last)
         self._notebook.interrupted = set(interrupted)
 
     def catch_up(self) -> None:
@@ -371,9 +374,21 @@ class Question(Fold, abc.ABC):
     def _is_at(self, trial: Trial, row: np.ndarray) -> bool:
         return bool(np.all(np.abs(self._rows[trial.id] - row) <= _ROUNDING))
 
+    def _is_same(self, trial: Trial, point: Any) -> bool:
+        """Whether a point is that of a trial, if it is one of this question at all."""
+        try:
+            return self._is_at(trial, rows_of_data(self.space, [point])[0])
+        except InvalidData:
+            return False
+
     def _trial_number(self, trial: Any) -> int:
         if isinstance(trial, Trial):
-            return trial.id
+            known = self._require(trial.id)
+            if known.x is not trial.x and not self._is_same(known, trial.x):
+                raise InvalidData(
+                    f"{trial!r} is of another question: here trial {known.id} is {known!r}."
+                )
+            return known.id
         if not _is_number(trial):
             raise InvalidData(f"A trial is one from ask, or its number, got {trial!r}.")
         return self._require(int(trial)).id

@@ -33,11 +33,11 @@ if _typing.TYPE_CHECKING:
         spaces,
     )
     from leadline.boundary import InvalidData, NotPositiveDefinite, Unsupported
-    from leadline.campaign import load, maximize, minimize
+    from leadline.campaign import integrate, load, maximize, minimize
     from leadline.decisions import decide, elicit_probability, elicit_utility
     from leadline.models import GP, MultiGP
     from leadline.numerics import fixed
-    from leadline.questions import Maximize, Minimize, methods
+    from leadline.questions import Integrate, Maximize, Minimize, methods
     from leadline.spaces import Choice, Integer, Ordinal, Pool, Real, Space
 
     __version__: str
@@ -67,11 +67,11 @@ _ROOMS = (
 )
 _NAMES = {
     "boundary": ("InvalidData", "NotPositiveDefinite", "Unsupported"),
-    "campaign": ("load", "maximize", "minimize"),
+    "campaign": ("integrate", "load", "maximize", "minimize"),
     "decisions": ("decide", "elicit_probability", "elicit_utility"),
     "models": ("GP", "MultiGP"),
     "numerics": ("fixed",),
-    "questions": ("Maximize", "Minimize", "methods"),
+    "questions": ("Integrate", "Maximize", "Minimize", "methods"),
     "spaces": ("Choice", "Integer", "Ordinal", "Pool", "Real", "Space"),
 }
 _ROOM_OF = {name: room for room, names in _NAMES.items() for name in names}
@@ -97,6 +97,7 @@ __all__ = [
     "GP",
     "Choice",
     "Integer",
+    "Integrate",
     "InvalidData",
     "Maximize",
     "Minimize",
@@ -118,6 +119,7 @@ __all__ = [
     "elicit_utility",
     "fixed",
     "implicit",
+    "integrate",
     "journal",
     "kernels",
     "load",

@@ -4,7 +4,7 @@ from leadline.campaign._failures import CallsFailed, ExecutorFailed
 from leadline.campaign._load import load, load_question
 from leadline.campaign._loop import run
 from leadline.campaign._options import CampaignOptions
-from leadline.campaign._verbs import maximize, minimize
+from leadline.campaign._verbs import integrate, maximize, minimize
 from leadline.journal import Journal, JournalFailed, MemoryJournal, open_journal
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "Journal",
     "JournalFailed",
     "MemoryJournal",
+    "integrate",
     "load",
     "load_question",
     "maximize",

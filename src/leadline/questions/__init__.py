@@ -8,6 +8,7 @@ from leadline.questions._registry import question_from_settings
 from leadline.questions._table import frame_of
 from leadline.questions._trial import Trial
 from leadline.questions._unwritten import with_unwritten
+from leadline.questions.integrate import Integral, Integrate
 from leadline.questions.minimize import METHODS, Maximize, Minimize, Optimum, as_method, methods
 
 __all__ = [
@@ -18,6 +19,8 @@ __all__ = [
     "Exhausted",
     "Failed",
     "Given",
+    "Integral",
+    "Integrate",
     "Maximize",
     "Minimize",
     "Optimum",

@@ -108,7 +108,7 @@ def search(
                 )
             best = int(np.argmax(total))
             report(int(stop), float(total[best]) / int(stop - start), crowd[best])
-        rate = 0.1 * rate
+        rate = rate / 3.0
         if third == 0:
             found = [*(crowd[i] for i in range(len(crowd))), *policies]
             returns = [expected_return(policy, objective, judge) for policy in found]

@@ -135,7 +135,7 @@ def _climb(crowd, state, unit, objective, key, rate, start, stop):
     return jax.lax.fori_loop(start, stop, iterate, (crowd, state, jnp.zeros(len(crowd))))
 
 
-def _centers(crowd: Crowd) -> Array:
+def _centers(crowd: Crowd) -> Any:
     return crowd.members.centers
 
 

@@ -81,23 +81,23 @@ class PILCO(eqx.Module):
         features: of the prior of each draw (pathwise).
         inducing: inducing points of the model of each increment.
         centers: of the policy.
-        starts: policies that learn side by side for a third of the iterations, each from its share
-            of the draws: the last policy, and random ones. The best of them then learns alone.
-        memory: what gradients remember of a step is so many times what they do of the next one,
-            from 0 to 1 (pathwise). Less is for systems that are unstable from step to step, which
-            the true gradient, with 1, drowns in noise.
-        learning_rate: of Adam; a tenth of it after a third of the iterations, and a tenth of that
-            after two thirds. Gradients are clipped to norm 1.
+        starts: how many policies learn side by side for a third of the iterations, with a share of
+            the draws each: the incumbent, and random ones. Then the best of them learns alone.
+        memory: what a gradient knows of later steps is multiplied by this number, from 0 to 1, at
+            each step back (pathwise). The true gradient, with 1, explodes if states run apart from
+            step to step, as those of a standing pole do; 0 looks one step ahead.
+        learning_rate: of Adam; a third of it after a third of the iterations, and a ninth after two
+            thirds. Gradients are clipped to norm 1.
     """
 
     environment: Any
     reward: Any
     propagation: str = eqx.field(static=True, default="pathwise")
     steps: int = eqx.field(static=True, default=30)
-    iterations: int = eqx.field(static=True, default=5000)
-    draws: int = eqx.field(static=True, default=64)
-    features: int = eqx.field(static=True, default=256)
-    inducing: int = eqx.field(static=True, default=256)
+    iterations: int = eqx.field(static=True, default=3000)
+    draws: int = eqx.field(static=True, default=32)
+    features: int = eqx.field(static=True, default=64)
+    inducing: int = eqx.field(static=True, default=128)
     centers: int = eqx.field(static=True, default=30)
     starts: int = eqx.field(static=True, default=4)
     memory: float = eqx.field(static=True, default=0.7)
@@ -108,6 +108,8 @@ class PILCO(eqx.Module):
         for name in ("steps", "iterations", "draws", "features", "inducing", "centers", "starts"):
             if getattr(self, name) < 1:
                 raise InvalidData(f"{name} must be at least 1, got {getattr(self, name)}.")
+        if not 0.0 <= self.memory <= 1.0:
+            raise InvalidData(f"memory must be between 0 and 1, got {self.memory}.")
 
     def run(
         self, key: Array, episodes: int, callback: Callable[[Progress], None] | None = None
@@ -117,29 +119,27 @@ class PILCO(eqx.Module):
         Args:
             key: a random key.
             episodes: how many, the random one not counted.
-            callback: called with the `Progress`, ten times in each episode.
+            callback: called with the `Progress`, twelve times in each episode.
         """
         states, actions = self._act(None, jax.random.fold_in(key, 0))
         env = self.environment
-        seen, inputs, increments, found = [], [], [], []
-        known: list[RBFPolicy] = []
+        seen, inputs, increments = [], [], []
+        incumbents: list[RBFPolicy] = []
+        found = []
         for episode in range(1, episodes + 1):
             inputs.append(np.concatenate([env.encoding(states[:-1]), actions], axis=1))
             increments.append(np.diff(states, axis=0))
             seen.append(states)
             model = self.fit(np.concatenate(inputs), np.concatenate(increments), seed=episode)
             fresh, learn, judge, act = jax.random.split(jax.random.fold_in(key, episode), 4)
-            policies = [*known, *self.random_policies(np.concatenate(seen), fresh)][: self.starts]
-            policy = self.improve(policies, model, learn, episode, callback)
+            policies = [*incumbents, *self.random_policies(np.concatenate(seen), fresh)]
+            policy = self.improve(policies[: self.starts], model, learn, episode, callback)
             expected = self.expected_return(policy, model, judge)
-            if not found or expected >= self.expected_return(found[-1].incumbent, model, judge):
-                incumbent = policy
-            else:
-                incumbent = found[-1].incumbent
-            known = [incumbent]
+            if all(expected >= self.expected_return(p, model, judge) for p in incumbents):
+                incumbents = [policy]
             states, actions = self._act(policy, act)
             earned = float(jnp.sum(self.reward(states[1:])))
-            found.append(Episode(policy, incumbent, expected, earned, states, actions))
+            found.append(Episode(policy, incumbents[0], expected, earned, states, actions))
         return found
 
     def fit(
@@ -153,7 +153,7 @@ class PILCO(eqx.Module):
         )
 
     def random_policies(self, states: Float[np.ndarray, "n d"], key: Array) -> list[RBFPolicy]:
-        """As many as there are starts, for states like those given."""
+        """As many as there are starts, made for states like those given."""
         env = self.environment
         return [
             RBFPolicy.random(states, k, env.encoding, env.bound, self.centers)
@@ -168,7 +168,15 @@ class PILCO(eqx.Module):
         episode: int = 0,
         callback: Callable[[Progress], None] | None = None,
     ) -> RBFPolicy:
-        """The best policy found from the given ones, after all iterations."""
+        """The best policy found from the given ones, after all iterations.
+
+        Args:
+            policies: where to begin; they have as many centers each.
+            model: of the increments.
+            key: a random key.
+            episode: what the callback is told.
+            callback: called with the `Progress`, twelve times.
+        """
 
         def report(iteration: int, expected: float, policy: RBFPolicy) -> None:
             if callback is not None:
@@ -183,8 +191,8 @@ class PILCO(eqx.Module):
 
     def _objective(self, model: tuple[Posterior, ...]) -> Objective:
         known = _expansions_jit(model) if self.propagation == "moments" else model
-        start, sizes = self.environment.start, (self.steps, self.draws, self.features)
-        return Objective(known, start, self.reward, *sizes, self.memory)
+        start, memory = self.environment.start, jnp.asarray(self.memory)
+        return Objective(known, start, self.reward, memory, self.steps, self.draws, self.features)
 
     def _act(self, policy: RBFPolicy | None, key: Array) -> tuple[np.ndarray, np.ndarray]:
         """Run a policy on the system, or random actions if there is none."""

@@ -33,7 +33,7 @@ def rollout(
     paths: Paths,
     starts: Float[Array | np.ndarray, "n d"],
     steps: int,
-    memory: float = 1.0,
+    memory: Any = 1.0,
 ) -> Float[Array, "n t d"]:
     """One trajectory for each draw of the dynamics: `(n, T + 1, d)`.
 
@@ -57,13 +57,13 @@ def pathwise_returns(
     starts: Float[Array | np.ndarray, "n d"],
     reward: Any,
     steps: int,
-    memory: float = 1.0,
+    memory: Any = 1.0,
 ) -> Float[Array, " n"]:
     """The return of each trajectory; their average estimates the expected return."""
     return jnp.sum(reward(rollout(policy, paths, starts, steps, memory)[:, 1:]), axis=1)
 
 
-def _forgetful(x: Array, memory: float) -> Array:
+def _forgetful(x: Array, memory: Any) -> Array:
     """The same value, with its gradient times `memory`."""
     fixed = jax.lax.stop_gradient(x)
     return fixed + memory * (x - fixed)

@@ -1,17 +1,17 @@
 """Searching for a policy by gradients of its expected return under a model.
 
-Notation: as in `_pilco`; iterations 1 .. I of Adam, with gradients clipped to norm 1.
+Notation: I iterations of Adam with step size h, gradients clipped to norm 1.
 
-    1 .. I/3          several policies side by side, with step size h
-    I/3 + 1 .. 2I/3   the best of them, and of those they were before, with h / 10
-    2I/3 + 1 .. I     the same, with h / 100
+    1 .. I/3          several policies side by side, with h
+    I/3 + 1 .. 2I/3   the best of them, as it is now or was at first, with h / 3
+    2I/3 + 1 .. I     the same one, with h / 9
 
-(Wilson 2023, section 3.6.4, has these step sizes and one policy.) Swinging up a pole has many local
-optima, some without any slope: not to move at all, say. Several starts find better ones.
+Wilson (2023, section 3.6.4) has one policy, and step sizes that fall by tens, for many more draws
+and iterations. The return of a swing-up has many local optima, and hardly any slope at some of them
+(not to move at all, say): of several random policies, one is likely to begin elsewhere.
 
-Centers of policies are searched for in units of the spread of states for which they were made, so
-that one step size serves centers, weights and logarithms of length scales in whatever units the
-states are.
+Centers of policies move in units of the spread of states that the policies were made for, so that
+one step size serves centers, weights and logarithms of length scales, whatever the states' units.
 """
 
 from __future__ import annotations
@@ -41,22 +41,22 @@ _JUDGES = 4
 
 
 class Objective(eqx.Module):
-    """The expected return under a model.
+    """The expected return under a model, and its gradient.
 
     Attributes:
         model: posteriors of the increments (pathwise), or their expansions (moments).
         start: the law of first states.
         reward: of states.
-        steps, draws, features, memory: as those of `PILCO`.
+        memory, steps, draws, features: as those of `PILCO`.
     """
 
     model: Any
     start: Gaussian
     reward: Any
+    memory: Any
     steps: int = eqx.field(static=True)
     draws: int = eqx.field(static=True)
     features: int = eqx.field(static=True)
-    memory: float = eqx.field(static=True)
 
     def __call__(self, crowd: Crowd, key: Array, draws: int) -> Float[Array, " k"]:
         """What each policy is expected to earn."""
@@ -87,10 +87,10 @@ def search(
     rate: float,
     report: Callable[[int, float, RBFPolicy], None],
 ) -> RBFPolicy:
-    """What becomes of the given policies, and of the best of them at last.
+    """The best policy found from those given.
 
-    `report` is told the number of iterations and, since it was last told, the average return of the
-    best policy, and that policy.
+    `report` hears, four times in each third, of the number of iterations so far, and of the policy
+    that did best since it last heard, with its average return.
     """
     judge, key = jax.random.split(key)
     stops = np.linspace(0, iterations, 3 * _REPORTS + 1).round().astype(int)
@@ -117,7 +117,7 @@ def search(
 
 
 def _climb(crowd, state, unit, objective, key, rate, start, stop):
-    """Iterations `start` to `stop` of Adam, and the sums of the expected returns."""
+    """Iterations `start` to `stop` of Adam, and the sum of each policy's expected returns."""
     draws = -(-objective.draws // len(crowd)) * len(crowd)
 
     def loss(crowd, i):

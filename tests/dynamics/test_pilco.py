@@ -64,7 +64,7 @@ def test_the_matched_return_improves():
 @pytest.mark.slow
 def test_episodes(compilations):
     """Reports, records and incumbents; later episodes with more data compile nothing."""
-    task = PILCO(ENVIRONMENT, REWARD, **SMALL, iterations=20)
+    task = PILCO(ENVIRONMENT, REWARD, **SMALL, iterations=24)
     reports, counts = [], []
 
     def callback(progress):
@@ -73,10 +73,10 @@ def test_episodes(compilations):
 
     found = task.run(KEY, 3, callback)
     assert [(r.episode, r.iteration) for r in reports] == [
-        (e, i) for e in (1, 2, 3) for i in range(2, 21, 2)
+        (e, i) for e in (1, 2, 3) for i in range(2, 25, 2)
     ]
     # Two episodes make 30 rows, and three 45, which only the fit notices.
-    assert counts[19] == counts[10]
+    assert counts[23] == counts[12]
     assert len(found) == 3
     for episode in found:
         assert episode.states.shape == (16, 2)
@@ -114,3 +114,5 @@ def test_bad_input():
         PILCO(env, env.reward(), propagation="moment")
     with pytest.raises(ll.InvalidData, match="draws must be at least 1"):
         PILCO(env, env.reward(), draws=0)
+    with pytest.raises(ll.InvalidData, match="memory must be between 0 and 1"):
+        PILCO(env, env.reward(), memory=1.5)

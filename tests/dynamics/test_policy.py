@@ -72,7 +72,7 @@ def almost_affine(slope):
 def test_actions_are_bounded(encoding):
     """Check: wilson S15.4, first half."""
     states = 3.0 * np.random.default_rng(0).normal(size=(50, 4))
-    policy = RBFPolicy.among(states, KEY, encoding, 10.0)
+    policy = RBFPolicy.random(states, KEY, encoding, 10.0)
     assert policy.centers.shape == (30, encoding.size)
     wild = eqx.tree_at(lambda p: p.weights, policy, 1e3 * np.asarray(policy.weights))
     for one, least in ((policy, 0.01), (wild, 9.99)):
@@ -99,7 +99,7 @@ def test_the_gradient_of_the_return():
     paths = gp.condition(rng.normal(size=(20, 3)), rng.normal(size=20)).paths(KEY, 8, features=32)
     starts, key = rng.normal(size=(8, 1)), jax.random.key(1)
     reward = GaussianReward(jnp.eye(2), jnp.array([0.0, 1.0]), 0.5, encoding)
-    policy = RBFPolicy.among(rng.normal(size=(30, 1)), key, encoding, 2.0, centers=5)
+    policy = RBFPolicy.random(rng.normal(size=(30, 1)), key, encoding, 2.0, centers=5)
 
     @jax.jit
     @jax.value_and_grad
@@ -128,7 +128,7 @@ def _moments(policy, mean, cov):
 def test_action_moments():
     """Of a policy in a normal state, without an angle: exact but for the squashed value's law."""
     rng = np.random.default_rng(1)
-    policy = RBFPolicy.among(rng.normal(size=(30, 2)), KEY, Encoding(2), 2.0, centers=8)
+    policy = RBFPolicy.random(rng.normal(size=(30, 2)), KEY, Encoding(2), 2.0, centers=8)
     mean, root = np.array([0.3, -0.2]), np.array([[0.5, 0.0], [0.2, 0.4]])
     joint_mean, joint, cross = jax.device_get(_moments(policy, mean, root @ root.T))
     x = mean + rng.normal(size=(100_000, 2)) @ root.T

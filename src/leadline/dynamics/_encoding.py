@@ -54,6 +54,19 @@ class Encoding:
         phi = x[..., self.angle, None]
         return jnp.concatenate([x[..., self._others], jnp.sin(phi), jnp.cos(phi)], axis=-1)
 
+    def ranges(
+        self, x: Float[Array | np.ndarray, "n d"]
+    ) -> tuple[Float[Array, " k"], Float[Array, " k"]]:
+        """Mean and standard deviation of encoded states, of which `x` are some.
+
+        Those of an angle are of all angles alike, since there are no others to come.
+        """
+        s = self(x)
+        mean, std = jnp.mean(s, axis=0), jnp.maximum(jnp.std(s, axis=0), 1e-3)
+        if self.angle is None:
+            return mean, std
+        return mean.at[-2:].set(0.0), std.at[-2:].set(np.sqrt(0.5))
+
     def moments(
         self, mean: Float[Array | np.ndarray, " d"], cov: Float[Array | np.ndarray, "d d"]
     ) -> tuple[Float[Array, " k"], Float[Array, "k k"], Float[Array, "d k"]]:

@@ -5,7 +5,7 @@ with parameters theta; model f of the increments, x_{t+1} = x_t + f(s_t, a_t).
 
     act at random for one episode
     repeat: fit f to all transitions so far
-            maximize the expected return E[sum_t r(x_t)] under f over theta, by Adam
+            maximize the expected return E[sum_t r(x_t)] under f over theta (`_search`)
             run pi on the system, and keep the transitions
 
 (Deisenroth and Rasmussen 2011). The expectation is over f and the first state. *Pathwise* (Wilson
@@ -17,32 +17,23 @@ last incumbent: a later policy may have forgotten what an earlier one could do.
 
 from __future__ import annotations
 
-import itertools
 import warnings
-from collections.abc import Callable
-from typing import Any, NamedTuple, cast
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData, as_choice
-from leadline.dynamics._moment_matching import Expansions, expansions_of
+from leadline.dynamics._moment_matching import expansions_of
 from leadline.dynamics._policy import RBFPolicy
-from leadline.dynamics._returns import matched_return, pathwise_returns
+from leadline.dynamics._search import Objective, expected_return, search
 from leadline.kernels import SquaredExponential
 from leadline.means import Zero
 from leadline.models import Posterior, Titsias
-from leadline.numerics import blas_threads_for
-from leadline.paths import stack_outputs
-
-# The callback hears of progress so many times in an episode.
-_REPORTS = 10
-# How many times more draws than a gradient takes compare a policy with the incumbent.
-_JUDGES = 4
 
 
 class Episode(NamedTuple):
@@ -90,26 +81,35 @@ class PILCO(eqx.Module):
         features: of the prior of each draw (pathwise).
         inducing: inducing points of the model of each increment.
         centers: of the policy.
-        learning_rate: of Adam; a tenth of it after a third of the iterations, and a tenth of that
-            after two thirds. Gradients are clipped to norm 1.
+        starts: how many policies learn side by side for a third of the iterations, with a share of
+            the draws each: the incumbent, and random ones. Then the best of them learns alone.
+        memory: what a gradient knows of later steps is multiplied by this number, from 0 to 1, at
+            each step back (pathwise). The true gradient, with 1, explodes if states run apart from
+            step to step, as those of a standing pole do; 0 looks one step ahead.
+        learning_rate: of Adam; a third of it after a third of the iterations, and a ninth after two
+            thirds. Gradients are clipped to norm 1.
     """
 
     environment: Any
     reward: Any
     propagation: str = eqx.field(static=True, default="pathwise")
     steps: int = eqx.field(static=True, default=30)
-    iterations: int = eqx.field(static=True, default=5000)
-    draws: int = eqx.field(static=True, default=64)
-    features: int = eqx.field(static=True, default=256)
-    inducing: int = eqx.field(static=True, default=256)
+    iterations: int = eqx.field(static=True, default=3000)
+    draws: int = eqx.field(static=True, default=32)
+    features: int = eqx.field(static=True, default=64)
+    inducing: int = eqx.field(static=True, default=128)
     centers: int = eqx.field(static=True, default=30)
-    learning_rate: float = eqx.field(static=True, default=1e-2)
+    starts: int = eqx.field(static=True, default=4)
+    memory: float = eqx.field(static=True, default=0.7)
+    learning_rate: float = eqx.field(static=True, default=3e-2)
 
     def __check_init__(self):
         as_choice(self.propagation, ("pathwise", "moments"), "propagation")
-        for name in ("steps", "iterations", "draws", "features", "inducing", "centers"):
+        for name in ("steps", "iterations", "draws", "features", "inducing", "centers", "starts"):
             if getattr(self, name) < 1:
                 raise InvalidData(f"{name} must be at least 1, got {getattr(self, name)}.")
+        if not 0.0 <= self.memory <= 1.0:
+            raise InvalidData(f"memory must be between 0 and 1, got {self.memory}.")
 
     def run(
         self, key: Array, episodes: int, callback: Callable[[Progress], None] | None = None
@@ -119,26 +119,27 @@ class PILCO(eqx.Module):
         Args:
             key: a random key.
             episodes: how many, the random one not counted.
-            callback: called with the `Progress`, ten times in each episode.
+            callback: called with the `Progress`, twelve times in each episode.
         """
-        policy_key, key = jax.random.split(key)
         states, actions = self._act(None, jax.random.fold_in(key, 0))
         env = self.environment
-        policy = RBFPolicy.among(states, policy_key, env.encoding, env.bound, self.centers)
-        incumbent, found = policy, []
-        inputs, increments = [], []
+        seen, inputs, increments = [], [], []
+        incumbents: list[RBFPolicy] = []
+        found = []
         for episode in range(1, episodes + 1):
             inputs.append(np.concatenate([env.encoding(states[:-1]), actions], axis=1))
             increments.append(np.diff(states, axis=0))
+            seen.append(states)
             model = self.fit(np.concatenate(inputs), np.concatenate(increments), seed=episode)
-            learn, judge, act = jax.random.split(jax.random.fold_in(key, episode), 3)
-            policy = self.improve(policy, model, learn, episode, callback)
+            fresh, learn, judge, act = jax.random.split(jax.random.fold_in(key, episode), 4)
+            policies = [*incumbents, *self.random_policies(np.concatenate(seen), fresh)]
+            policy = self.improve(policies[: self.starts], model, learn, episode, callback)
             expected = self.expected_return(policy, model, judge)
-            if expected >= self.expected_return(incumbent, model, judge):
-                incumbent = policy
+            if all(expected >= self.expected_return(p, model, judge) for p in incumbents):
+                incumbents = [policy]
             states, actions = self._act(policy, act)
             earned = float(jnp.sum(self.reward(states[1:])))
-            found.append(Episode(policy, incumbent, expected, earned, states, actions))
+            found.append(Episode(policy, incumbents[0], expected, earned, states, actions))
         return found
 
     def fit(
@@ -151,35 +152,47 @@ class PILCO(eqx.Module):
             Titsias(kernel, z, mean=Zero()).fit(inputs, y, seed=seed) for y in increments.T
         )
 
+    def random_policies(self, states: Float[np.ndarray, "n d"], key: Array) -> list[RBFPolicy]:
+        """As many as there are starts, made for states like those given."""
+        env = self.environment
+        return [
+            RBFPolicy.random(states, k, env.encoding, env.bound, self.centers)
+            for k in jax.random.split(key, self.starts)
+        ]
+
     def improve(
         self,
-        policy: RBFPolicy,
+        policies: Sequence[RBFPolicy],
         model: tuple[Posterior, ...],
         key: Array,
         episode: int = 0,
         callback: Callable[[Progress], None] | None = None,
     ) -> RBFPolicy:
-        """The policy after all iterations of Adam on its expected return."""
-        state = self._optimizer().init(cast(Any, policy))
-        prepared = _prepare_jit(self, model)
-        stops = np.linspace(0, self.iterations, _REPORTS + 1).round().astype(int)
-        for start, stop in itertools.pairwise(stops):
-            if start == stop:
-                continue
-            with blas_threads_for(1):
-                policy, state, total = jax.block_until_ready(
-                    _climb_jit(self, policy, state, prepared, key, start, stop)
-                )
+        """The best policy found from the given ones, after all iterations.
+
+        Args:
+            policies: where to begin; they have as many centers each.
+            model: of the increments.
+            key: a random key.
+            episode: what the callback is told.
+            callback: called with the `Progress`, twelve times.
+        """
+
+        def report(iteration: int, expected: float, policy: RBFPolicy) -> None:
             if callback is not None:
-                mean = float(total) / (stop - start)
-                callback(Progress(episode, int(stop), mean, policy))
-        return policy
+                callback(Progress(episode, iteration, expected, policy))
+
+        objective = self._objective(model)
+        return search(policies, objective, key, self.iterations, self.learning_rate, report)
 
     def expected_return(self, policy: RBFPolicy, model: tuple[Posterior, ...], key: Array) -> float:
         """What the model expects of the policy; with the same key, by the same draws."""
-        prepared = _prepare_jit(self, model)
-        with blas_threads_for(1):
-            return float(_expected_jit(self, policy, prepared, key, _JUDGES * self.draws))
+        return expected_return(policy, self._objective(model), key)
+
+    def _objective(self, model: tuple[Posterior, ...]) -> Objective:
+        known = _expansions_jit(model) if self.propagation == "moments" else model
+        start, memory = self.environment.start, jnp.asarray(self.memory)
+        return Objective(known, start, self.reward, memory, self.steps, self.draws, self.features)
 
     def _act(self, policy: RBFPolicy | None, key: Array) -> tuple[np.ndarray, np.ndarray]:
         """Run a policy on the system, or random actions if there is none."""
@@ -192,13 +205,6 @@ class PILCO(eqx.Module):
             actions.append(random[t] if policy is None else _action_jit(policy, states[-1]))
             states.append(env.step(states[-1], actions[-1]))
         return np.array(states, dtype=float), np.array(actions, dtype=float)
-
-    def _optimizer(self) -> optax.GradientTransformation:
-        third = self.iterations // 3
-        schedule = optax.piecewise_constant_schedule(
-            self.learning_rate, {third: 0.1, 2 * third: 0.1} if third else None
-        )
-        return optax.chain(optax.clip_by_global_norm(1.0), optax.adam(schedule))
 
 
 def spread_points(x: Float[np.ndarray, "n d"], m: int, seed: int) -> Float[np.ndarray, "m d"]:
@@ -218,40 +224,5 @@ def spread_points(x: Float[np.ndarray, "n d"], m: int, seed: int) -> Float[np.nd
         return unit * kmeans2(x / unit, m, minit="++", rng=rng)[0]
 
 
-def _prepare(task: PILCO, model: tuple[Posterior, ...]) -> Any:
-    """The model as gradients use it: what does not change from one iteration to the next."""
-    return expansions_of(model) if task.propagation == "moments" else model
-
-
-def _expected(task: PILCO, policy: RBFPolicy, model: Any, key: Array, draws: int) -> Array:
-    start = task.environment.start
-    if isinstance(model, Expansions):
-        return matched_return(policy, model, start.mean, start.cov, task.reward, task.steps)
-    first, *keys = jax.random.split(key, 1 + len(model))
-    paths = stack_outputs(
-        [post.paths(k, draws, task.features) for post, k in zip(model, keys, strict=True)]
-    )
-    starts = start.sample(first, draws)
-    return jnp.mean(pathwise_returns(policy, paths, starts, task.reward, task.steps))
-
-
-def _climb(task: PILCO, policy, state, model, key, start, stop):
-    """Iterations `start` to `stop` of Adam, and the sum of their expected returns."""
-    optimizer = task._optimizer()
-
-    def loss(policy, i):
-        return -_expected(task, policy, model, jax.random.fold_in(key, i), task.draws)
-
-    def iterate(i, carry):
-        policy, state, total = carry
-        value, gradient = jax.value_and_grad(loss)(policy, i)
-        updates, state = optimizer.update(gradient, state, policy)
-        return eqx.apply_updates(policy, updates), state, total - value
-
-    return jax.lax.fori_loop(start, stop, iterate, (policy, state, jnp.zeros(())))
-
-
 _action_jit = eqx.filter_jit(lambda policy, x: policy(x))
-_prepare_jit = eqx.filter_jit(_prepare)
-_expected_jit = eqx.filter_jit(_expected)
-_climb_jit = eqx.filter_jit(_climb)
+_expansions_jit = eqx.filter_jit(expansions_of)

@@ -19,6 +19,9 @@ from leadline.dynamics._encoding import Encoding
 from leadline.dynamics._moment_matching import Expansions, match_moments, probit_moments
 from leadline.numerics import squared_distance
 
+# How much farther than the states seen so far a policy should reach.
+_WIDER = 1.5
+
 
 class RBFPolicy(eqx.Module):
     """A kernel regressor, squashed to stay within a bound; length scales are kept as logarithms."""
@@ -30,15 +33,15 @@ class RBFPolicy(eqx.Module):
     encoding: Encoding = eqx.field(static=True)
 
     @classmethod
-    def among(
+    def random(
         cls, states: Any, key: Array, encoding: Encoding, bound: float, centers: int = 30
     ) -> RBFPolicy:
-        """A policy that does little yet, with centers at some of the `states (n, d)`.
+        """A smooth policy that acts at random, made for states like `states (n, d)` and beyond.
 
-        Centers are moved a little, so that no two of them are the same; length scales are the
-        spread of the states.
+        Centers are normal with 1.5 times the spread of the states, at all angles alike. Length
+        scales are sqrt(q) times that, so that every center is felt everywhere.
         """
-        parameters = _among_jit(jnp.asarray(states), key, encoding, centers)
+        parameters = _random_jit(jnp.asarray(states), key, encoding, centers)
         return cls(*parameters, bound=bound, encoding=encoding)
 
     def __call__(self, x: Float[Array | np.ndarray, "... d"]) -> Float[Array, "... 1"]:
@@ -75,10 +78,14 @@ class RBFPolicy(eqx.Module):
 
 
 @eqx.filter_jit
-def _among_jit(states: Array, key: Array, encoding: Encoding, centers: int):
-    rows, moves, small = jax.random.split(key, 3)
-    s = encoding(states)
-    std = jnp.maximum(jnp.std(s, axis=0), 1e-3)
-    chosen = s[jax.random.choice(rows, s.shape[0], (centers,), replace=s.shape[0] < centers)]
-    chosen = chosen + 0.1 * std * jax.random.normal(moves, chosen.shape)
-    return chosen, 0.1 * jax.random.normal(small, (centers,)), jnp.log(std)
+def _random_jit(states: Array, key: Array, encoding: Encoding, centers: int):
+    places, turns, heights = jax.random.split(key, 3)
+    mean, std = encoding.ranges(states)
+    beside = encoding.size if encoding.angle is None else encoding.size - 2  # the angle
+    std = std.at[:beside].multiply(_WIDER)
+    s = mean + std * jax.random.normal(places, (centers, encoding.size))
+    if encoding.angle is not None:
+        phi = jax.random.uniform(turns, (centers, 1), maxval=2.0 * np.pi)
+        s = jnp.concatenate([s[:, :-2], jnp.sin(phi), jnp.cos(phi)], axis=1)
+    weights = jax.random.normal(heights, (centers,))
+    return s, weights, jnp.log(np.sqrt(encoding.size) * std)

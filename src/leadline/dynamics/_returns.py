@@ -6,6 +6,11 @@ x_{t+1} = x_t + f(s_t, pi(x_t)); the return is the sum of r(x_1) .. r(x_T) (Wils
 *Pathwise*: one draw of f and of the first state for each trajectory, unrolled as they are.
 *Moment matching*: x_t is taken for normal at every step (Deisenroth and Rasmussen 2011).
 Both trace, and have gradients in the policy.
+
+Gradients of long trajectories explode where the system is unstable, and then say nothing (Parmas et
+al. 2018; Metz et al. 2021). With a memory g < 1, what a gradient knows of the reward of step t is
+multiplied by g^(t - u) on its way back to the state of step u: values stay the same, and gradients
+are those of a problem in which earlier states hardly matter for late rewards.
 """
 
 from __future__ import annotations
@@ -17,17 +22,26 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array, Float
 
+from leadline.dynamics._crowd import Crowd
 from leadline.dynamics._moment_matching import Expansions, match_moments
 from leadline.dynamics._policy import RBFPolicy
 from leadline.paths import Paths
 
 
 def rollout(
-    policy: RBFPolicy, paths: Paths, starts: Float[Array | np.ndarray, "n d"], steps: int
+    policy: RBFPolicy | Crowd,
+    paths: Paths,
+    starts: Float[Array | np.ndarray, "n d"],
+    steps: int,
+    memory: Any = 1.0,
 ) -> Float[Array, "n t d"]:
-    """One trajectory for each draw of the dynamics: `(n, T + 1, d)`."""
+    """One trajectory for each draw of the dynamics: `(n, T + 1, d)`.
+
+    Gradients are multiplied by `memory` at every step back.
+    """
 
     def step(x, _):
+        x = _forgetful(x, memory)
         inputs = jnp.concatenate([policy.encoding(x), policy(x)], axis=1)
         new = x + paths.paired_values(inputs[:, None, :]).reshape(x.shape)
         return new, new
@@ -38,14 +52,21 @@ def rollout(
 
 
 def pathwise_returns(
-    policy: RBFPolicy,
+    policy: RBFPolicy | Crowd,
     paths: Paths,
     starts: Float[Array | np.ndarray, "n d"],
     reward: Any,
     steps: int,
+    memory: Any = 1.0,
 ) -> Float[Array, " n"]:
     """The return of each trajectory; their average estimates the expected return."""
-    return jnp.sum(reward(rollout(policy, paths, starts, steps)[:, 1:]), axis=1)
+    return jnp.sum(reward(rollout(policy, paths, starts, steps, memory)[:, 1:]), axis=1)
+
+
+def _forgetful(x: Array, memory: Any) -> Array:
+    """The same value, with its gradient times `memory`."""
+    fixed = jax.lax.stop_gradient(x)
+    return fixed + memory * (x - fixed)
 
 
 def matched_rollout(

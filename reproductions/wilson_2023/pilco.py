@@ -16,6 +16,10 @@ What is different: both methods search from several policies at once in each epi
 sizes that begin at 0.03 instead of 0.01 and fall to a ninth of that instead of a hundredth, and
 gradients of draws forget (`leadline.dynamics.PILCO`, arguments `starts` and `memory`). From one
 policy, by true gradients, draws found no policy for either task in more time.
+
+Runs differ: with two other keys, incumbents that were learned pathwise succeeded in 0% and 85% of
+the standard task's episodes after seven (the first of them was still improving, with a return of
+10.6), and in 52% and 80% of the challenge's.
 """
 
 from __future__ import annotations

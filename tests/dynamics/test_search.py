@@ -58,7 +58,7 @@ MODEL = tuple(Known(slope) for slope in slopes())
 
 
 def objective(memory=0.7):
-    return Objective(MODEL, START, REWARD, jnp.asarray(memory), 30, 16, 2)
+    return Objective(MODEL, START, REWARD, jnp.asarray(memory), 100, 16, 2)
 
 
 def policies(n, seed=0):
@@ -67,20 +67,20 @@ def policies(n, seed=0):
     return [RBFPolicy.random(states, k, ENCODING, 10.0) for k in keys]
 
 
-def found(starts, memory, seed):
+def found(memory, seed):
     reports = []
     task = objective(memory)
     best = search(
-        policies(starts, seed), task, jax.random.key(seed), 300, 3e-2, lambda *r: reports.append(r)
+        policies(2, seed), task, jax.random.key(seed), 300, 3e-2, lambda *r: reports.append(r)
     )
     assert [r[0] for r in reports] == list(range(25, 301, 25))
     return expected_return(best, task, KEY)
 
 
 def test_a_standing_pole_is_held():
-    """By several policies, whose gradients forget. One with the true gradient may get stuck."""
-    assert min(found(2, 0.7, seed) for seed in range(8)) > 25.0
-    assert min(found(1, 1.0, seed) for seed in range(8)) < 15.0
+    """For 100 steps, over which the true gradient explodes: with it, some searches get stuck."""
+    assert min(found(0.7, seed) for seed in range(3)) > 90.0
+    assert min(found(1.0, seed) for seed in range(8)) < 75.0
 
 
 def test_crowds():

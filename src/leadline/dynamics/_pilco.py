@@ -85,7 +85,7 @@ class PILCO(eqx.Module):
             the draws each: the incumbent, and random ones. Then the best of them learns alone.
         memory: what a gradient knows of later steps is multiplied by this number, from 0 to 1, at
             each step back (pathwise). The true gradient, with 1, explodes if states run apart from
-            step to step, as those of a standing pole do; 0 looks one step ahead.
+            step to step, as those of a standing pole do; a small number is short-sighted.
         learning_rate: of Adam; a third of it after a third of the iterations, and a ninth after two
             thirds. Gradients are clipped to norm 1.
     """

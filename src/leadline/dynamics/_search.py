@@ -95,7 +95,7 @@ def search(
     judge, key = jax.random.split(key)
     stops = np.linspace(0, iterations, 3 * _REPORTS + 1).round().astype(int)
     crowd = Crowd.of(policies)
-    for third in range(3):
+    for third, step_size in enumerate(np.array(rate) / 3.0 ** np.arange(3)):
         state = _optimizer_state_jit(crowd)
         unit = jnp.exp(crowd.members.log_lengthscale) / np.sqrt(crowd.encoding.size)
         for i in range(third * _REPORTS, (third + 1) * _REPORTS):
@@ -104,11 +104,10 @@ def search(
                 continue
             with blas_threads_for(1):
                 crowd, state, total = jax.block_until_ready(
-                    _climb_jit(crowd, state, unit, objective, key, rate, start, stop)
+                    _climb_jit(crowd, state, unit, objective, key, step_size, start, stop)
                 )
             best = int(np.argmax(total))
             report(int(stop), float(total[best]) / int(stop - start), crowd[best])
-        rate = rate / 3.0
         if third == 0:
             found = [*(crowd[i] for i in range(len(crowd))), *policies]
             returns = [expected_return(policy, objective, judge) for policy in found]
@@ -135,12 +134,12 @@ def _climb(crowd, state, unit, objective, key, rate, start, stop):
     return jax.lax.fori_loop(start, stop, iterate, (crowd, state, jnp.zeros(len(crowd))))
 
 
-def _centers(crowd: Crowd) -> Any:
+def _centers(crowd: Any) -> Any:
     return crowd.members.centers
 
 
 _OPTIMIZER = optax.chain(optax.clip_by_global_norm(1.0), optax.scale_by_adam())
-_optimizer_state_jit = eqx.filter_jit(jax.vmap(_OPTIMIZER.init))
+_optimizer_state_jit: Any = eqx.filter_jit(jax.vmap(_OPTIMIZER.init))
 _climb_jit = eqx.filter_jit(_climb)
 _judge_jit = eqx.filter_jit(
     lambda crowd, objective, key: objective(crowd, key, _JUDGES * objective.draws)

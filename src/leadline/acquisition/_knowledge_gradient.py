@@ -30,7 +30,7 @@ from jaxtyping import Array, Float, Int
 from leadline.acquisition._improvement import log_h
 from leadline.boundary import InvalidData, Unsupported, as_rows, is_traced
 from leadline.models import Posterior
-from leadline.numerics import small_cholesky
+from leadline.numerics import root_of_inverse, small_cholesky
 from leadline.search import Acquisition, single_points
 
 # Lines whose slopes differ less are parallel: what they would add underflows, also in logarithms.
@@ -100,19 +100,6 @@ def observe(posterior: Posterior, x: Float[Any, "b q d"]) -> Observed:
     variances = jnp.diagonal(prior, axis1=1, axis2=2) + noise
     factor = small_cholesky(cov + noise[:, :, None] * jnp.eye(q), variances)
     return Observed(x, found.mean.reshape(b, q), cov, factor, removed)
-
-
-def root_of_inverse(factor: Float[Array, "b q q"]) -> Float[Array, "b q q"]:
-    """A = L^-T of each factor, column by column: A L^T = I."""
-    q = factor.shape[-1]
-    columns: list[Array] = []
-    for j in range(q):
-        left = jnp.eye(q)[j]
-        if columns:
-            done = jnp.stack(columns, axis=-1)  # (b, q, j)
-            left = left - jnp.einsum("bik,bk->bi", done, factor[:, j, :j])
-        columns.append(jnp.broadcast_to(left / factor[:, j, j, None], factor.shape[:2]))
-    return jnp.stack(columns, axis=-1)
 
 
 def lines(

@@ -20,7 +20,7 @@ def picture_of_integral(integral: Any) -> Picture:
     """The integral after each call, and the integrand as it is believed in one or two dimensions.
 
     Args:
-        integral: an answer with `history`, `trials`, `measure`, `space`, and `predict`.
+        integral: an answer with `history`, `trials`, `measure`, `bounds`, and `predict`.
     """
     d = integral.measure.dim
     panels = 2 if d <= 2 else 1
@@ -50,9 +50,9 @@ def _draw_history(axes: Axes, integral: Any) -> None:
     axes.set_title("Integral, and its 95 % interval", loc="left")
 
 
-def _told(integral: Any) -> tuple[np.ndarray, np.ndarray]:
-    told = [t for t in integral.trials if t.value is not None]
-    return np.array([np.asarray(t.x) for t in told]), np.array([t.value for t in told])
+def _told(integral: Any) -> np.ndarray:
+    """The points that have a value."""
+    return np.array([trial.x for trial in integral.trials if trial.value is not None])
 
 
 def _draw_line(axes: Axes, integral: Any) -> None:
@@ -62,7 +62,7 @@ def _draw_line(axes: Axes, integral: Any) -> None:
     mean, std = np.asarray(f.mean), np.asarray(f.std)
     axes.fill_between(x, mean - _BAND * std, mean + _BAND * std, alpha=0.25, lw=0)
     axes.plot(x, mean)
-    points, _ = _told(integral)
+    points = _told(integral)
     axes.plot(points[:, 0], np.asarray(integral.predict(points).mean), "k.", label="calls")
     axes.set_xlabel("x0")
     axes.set_title("What is believed of the integrand", loc="left")
@@ -76,7 +76,7 @@ def _draw_plane(axes: Axes, integral: Any) -> None:
     mean = np.asarray(integral.predict(points).mean).reshape(_EACH_WAY, _EACH_WAY)
     filled = axes.contourf(first, second, mean, levels=12, cmap="viridis")
     axes.figure.colorbar(filled, ax=axes)
-    told, _ = _told(integral)
+    told = _told(integral)
     axes.plot(told[:, 0], told[:, 1], "w.", markeredgecolor="k", markeredgewidth=0.4)
     axes.set_xlim(low[0], high[0])
     axes.set_ylim(low[1], high[1])

@@ -51,8 +51,8 @@ class Exponential(Integrand):
         """The covariance of g(x) and Z, over points."""
         points = measure.qmc(n_qmc, 0)
         vector, level = _vector(self.form, points)
-        variance = jnp.mean(self._over_sets(measure, n_qmc)[1])
-        return ExponentialCoupling(self.form, measure, vector, variance, n_qmc, points, level)
+        mean, variance = (jnp.mean(each) for each in self._over_sets(measure, n_qmc))
+        return ExponentialCoupling(self.form, measure, vector, mean, variance, n_qmc, points, level)
 
     def _over_sets(self, measure: Measure, n_qmc: int) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of Z over each set of points."""

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jaxtyping import Array, Float
 
 from leadline.measures import Measure
-from leadline.numerics import small_cholesky
+from leadline.numerics import root_of_inverse, small_cholesky
 from leadline.quadrature._integrand import Coupling, Integrand
 from leadline.search import Acquisition
 
@@ -45,20 +45,12 @@ class Information(Acquisition):
         b, q, d = x.shape
         form, rows = self.coupling.form, jnp.reshape(x, (b * q, d))
         explained = form.explained(rows).reshape(b, q, -1)
-        prior = _gram_each(form.kernel, jnp.asarray(x))
+        prior = jax.vmap(lambda each: form.kernel(each, each))(jnp.asarray(x))
         noise = form.noise(rows).reshape(b, q)
         alone = form.kernel.diag(rows).reshape(b, q)
         cov = prior - jnp.einsum("bir,bjr->bij", explained, explained)
         cov = cov + noise[:, :, None] * jnp.eye(q)
         factor = small_cholesky(cov, alone)
-        c, white = self.coupling(rows).reshape(b, q), []
-        for j in range(q):
-            done = sum((factor[:, j, k] * white[k] for k in range(j)), start=jnp.zeros(b))
-            white.append((c[:, j] - done) / factor[:, j, j])
-        part = sum(w * w for w in white) / self.coupling.variance
+        white = jnp.einsum("bq,bqr->br", self.coupling(rows).reshape(b, q), root_of_inverse(factor))
+        part = jnp.sum(white**2, axis=1) / self.coupling.variance
         return -0.5 * jnp.log1p(-jnp.minimum(part, 1.0 - _LEAST))
-
-
-def _gram_each(kernel: Any, x: Float[Array, "b q d"]) -> Float[Array, "b q q"]:
-    """k of each set with itself."""
-    return jax.vmap(lambda rows: kernel(rows, rows))(x)

@@ -14,6 +14,7 @@ import abc
 from typing import Any
 
 import equinox as eqx
+import jax
 from jaxtyping import Array, Float
 
 from leadline.boundary import Unsupported
@@ -69,18 +70,24 @@ class Integrand(eqx.Module):
 
 
 class Coupling(eqx.Module):
-    """x -> Cov(g(x), Z) = own(x) - k(x, X) vector, with Var Z; traces.
+    """x -> Cov(g(x), Z) = own(x) - k(x, X) vector, with the law of Z it belongs to; traces.
 
     Attributes:
         vector: (k,).
-        variance: of Z.
+        mean, variance: of Z.
     """
 
     form: KernelExpansion
     measure: Measure
     vector: Float[Array, " k"]
+    mean: Float[Array, ""]
     variance: Float[Array, ""]
     n_qmc: int = eqx.field(static=True)
+
+    @property
+    def law(self) -> Normal:
+        """The normal law of Z."""
+        return Normal(*jax.device_get((self.mean, self.variance)))
 
     @abc.abstractmethod
     def own(self, xs: Float[Any, "m d"]) -> Float[Array, " m"]:

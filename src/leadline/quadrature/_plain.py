@@ -15,9 +15,8 @@ from __future__ import annotations
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
-from jaxtyping import Array, Float
+from jaxtyping import Array
 
 from leadline.measures import Measure
 from leadline.models import KernelExpansion, Normal
@@ -33,17 +32,15 @@ class Plain(Integrand):
 
     def integral(self, measure: Measure, *, n_qmc: int = 4096) -> Normal:
         """The normal law of Z, which is exact."""
-        form = self.form
-        z, gamma = _kernel_means(form, measure, n_qmc)
-        offset = _mean_integral(form.mean, measure, n_qmc)
-        mean, var = jax.device_get(_moments(form, z, gamma, offset))
-        return Normal(mean, var)
+        return self.coupling(measure, n_qmc=n_qmc).law
 
     def coupling(self, measure: Measure, *, n_qmc: int = 4096) -> Coupling:
         """The covariance of g(x) and Z."""
         form = self.form
-        z, gamma = _kernel_means(form, measure, n_qmc)
-        return PlainCoupling(form, measure, *_vector(form, z, gamma), n_qmc)
+        z = form.kernel.mean(measure, jnp.asarray(form.centers), n_qmc=n_qmc)
+        gamma = form.kernel.double_mean(measure, n_qmc=n_qmc)
+        offset = _mean_integral(form.mean, measure, n_qmc)
+        return PlainCoupling(form, measure, *_parts(form, z, gamma, offset), n_qmc)
 
 
 class PlainCoupling(Coupling):
@@ -54,11 +51,6 @@ class PlainCoupling(Coupling):
         return self.form.kernel.mean(self.measure, jnp.asarray(xs), n_qmc=self.n_qmc)
 
 
-def _kernel_means(form: KernelExpansion, measure: Measure, n_qmc: int) -> tuple[Array, Array]:
-    z = form.kernel.mean(measure, jnp.asarray(form.centers), n_qmc=n_qmc)
-    return z, form.kernel.double_mean(measure, n_qmc=n_qmc)
-
-
 def _mean_integral(mean: Any, measure: Measure, n_qmc: int) -> Array:
     """Over points for mean functions that do not know their integral."""
     if hasattr(mean, "integral"):
@@ -67,12 +59,8 @@ def _mean_integral(mean: Any, measure: Measure, n_qmc: int) -> Array:
 
 
 @eqx.filter_jit
-def _moments(form: KernelExpansion, z: Array, gamma: Array, offset: Any) -> tuple[Array, Array]:
-    explained = jnp.sum((z @ form.root) ** 2)
-    return offset + z @ form.weights, jnp.maximum(gamma - explained, 0.0)
-
-
-@eqx.filter_jit
-def _vector(form: KernelExpansion, z: Array, gamma: Array) -> tuple[Float[Array, " k"], Array]:
+def _parts(form: KernelExpansion, z: Array, gamma: Array, offset: Any) -> tuple[Any, Any, Any]:
+    """The vector of the coupling, and mean and variance of Z."""
     seen = z @ form.root
-    return form.root @ seen, jnp.maximum(gamma - seen @ seen, 0.0)
+    variance = jnp.maximum(gamma - seen @ seen, 0.0)
+    return form.root @ seen, offset + z @ form.weights, variance

@@ -33,7 +33,6 @@ import numpy as np
 from jaxtyping import Array, Float
 
 from leadline.boundary import InvalidData, Unsupported, as_choice
-from leadline.kernels import Kernel
 from leadline.means import Zero
 from leadline.measures import Measure
 from leadline.models import KernelExpansion, Normal
@@ -84,23 +83,20 @@ class SquareRoot(Integrand):
 
     def integral(self, measure: Measure, *, n_qmc: int = 4096) -> Normal:
         """The normal law of Z."""
-        form = self.form
+        form, law = self.form, self.coupling(measure, n_qmc=n_qmc).law
+        if self.moments == "linear":
+            return law
+        level = jnp.mean(form.kernel.diag(measure.qmc(n_qmc, 0)))
+        square = (form.kernel * form.kernel).double_mean(measure, n_qmc=n_qmc)
         pair, triple = _pairs(form, measure, n_qmc)
-        mean, var = _linear(form, pair, triple)
-        if self.moments == "matched":
-            k = form.kernel
-            level = _diagonal_mean(k, measure, n_qmc)
-            square = (k * k).double_mean(measure, n_qmc=n_qmc)
-            more, wider = _matched(form, pair, triple, level, square)
-            mean, var = mean + more, var + wider
-        return Normal(*jax.device_get((self.offset + mean, var)))
+        more, wider = jax.device_get(_matched(form, pair, triple, level, square))
+        return Normal(law.mean + more, law.var + wider)
 
     def coupling(self, measure: Measure, *, n_qmc: int = 4096) -> Coupling:
-        """The covariance of g(x) and Z."""
+        """The covariance of g(x) and Z, with the law of Z that the tangent has."""
         form = self.form
-        pair, triple = _pairs(form, measure, n_qmc)
-        _, var = _linear(form, pair, triple)
-        return SquareRootCoupling(form, measure, _vector(form, pair), var, n_qmc)
+        vector, mean, variance = _linear(form, *_pairs(form, measure, n_qmc))
+        return SquareRootCoupling(form, measure, vector, self.offset + mean, variance, n_qmc)
 
 
 class SquareRootCoupling(Coupling):
@@ -119,17 +115,14 @@ def _pairs(form: KernelExpansion, measure: Measure, n_qmc: int) -> tuple[Array, 
     return pair, form.kernel.triple_mean(measure, x, x, n_qmc=n_qmc)
 
 
-def _diagonal_mean(kernel: Kernel, measure: Measure, n_qmc: int) -> Array:
-    """`int k(z, z) dmu(z)`, over points; one number for a stationary kernel."""
-    return jnp.mean(kernel.diag(measure.qmc(n_qmc, 0)))
-
-
 @eqx.filter_jit
-def _linear(form: KernelExpansion, pair: Array, triple: Array) -> tuple[Array, Array]:
+def _linear(form: KernelExpansion, pair: Array, triple: Array) -> tuple[Array, Array, Array]:
+    """The vector of the coupling, and mean and variance of Z above the offset."""
     a = form.weights
     pulled = pair @ a
-    var = a @ (triple @ a) - jnp.sum((pulled @ form.root) ** 2)
-    return 0.5 * a @ pulled, jnp.maximum(var, 0.0)
+    seen = pulled @ form.root
+    var = a @ (triple @ a) - seen @ seen
+    return form.root @ seen, 0.5 * a @ pulled, jnp.maximum(var, 0.0)
 
 
 @eqx.filter_jit
@@ -140,8 +133,3 @@ def _matched(
     white = root.T @ pair @ root
     wider = square - 2.0 * jnp.sum(root * (triple @ root)) + jnp.sum(white**2)
     return 0.5 * (level - jnp.trace(white)), jnp.maximum(0.5 * wider, 0.0)
-
-
-@eqx.filter_jit
-def _vector(form: KernelExpansion, pair: Array) -> Float[Array, " k"]:
-    return form.root @ (form.root.T @ (pair @ form.weights))

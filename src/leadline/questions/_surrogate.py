@@ -39,20 +39,37 @@ def learn(
         state: hyper-parameters to start from, or {}.
         model: what is believed of the values before.
     """
-    n = len(y)
     process = model.process(space.columns, _extent(x))
-    if state:
-        process = with_hyper_parameters(process, state)
-    if state and n - state["rows"] < max(1.0, _GROWTH * n):
-        return process.condition(x, y), state
     # Length scales are measured by the space, not by where calls have gathered.
-    posterior: Any = process.fit(
+    return learn_process(
+        process,
         x,
         y,
+        state,
         priors=model.priors_of(process),
         reference=space.reference,
         tolerance=_TOLERANCE,
     )
+
+
+def learn_process(
+    process: Any, x: np.ndarray, y: np.ndarray, state: State, **fit: Any
+) -> tuple[Any, State]:
+    """The posterior of a process given values at rows, and its hyper-parameters as a state.
+
+    Args:
+        process: where the first search starts.
+        x: rows.
+        y: values.
+        state: hyper-parameters to start from, or {}.
+        **fit: how they are learned, see `leadline.GP.fit`.
+    """
+    n = len(y)
+    if state:
+        process = with_hyper_parameters(process, state)
+    if state and n - state["rows"] < max(1.0, _GROWTH * n):
+        return process.condition(x, y), state
+    posterior = process.fit(x, y, **fit)
     return posterior, {**hyper_parameters(posterior.gp), "rows": np.asarray(n)}
 
 

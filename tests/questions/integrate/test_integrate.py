@@ -74,6 +74,16 @@ def test_scales_of_measures_and_values(bumps):
         assert found.mean / size == pytest.approx(first.mean, rel=1e-4)
 
 
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_the_integrand_of_any_size_is_known(size):
+    question = ll.Integrate(ll.measures.Uniform(0.0, 1.0))
+    for x in np.linspace(0.0, 1.0, 9):
+        question.tell([x], size * (1.0 + x))
+    f = question.answer().predict([[0.3], [0.55]])
+    np.testing.assert_allclose(np.asarray(f.mean) / size, [1.3, 1.55], rtol=1e-3)
+    assert np.all((f.std / size > 0.0) & (f.std / size < 1e-2))
+
+
 def test_what_is_zero_has_no_logarithm():
     """An integrand that changes sign, of which the integral is 0."""
     question = ll.Integrate(ll.measures.Uniform(-1.0, 1.0))

@@ -25,7 +25,7 @@ from leadline.numerics._linear_algebra._preconditioner import (
     WoodburyPreconditioner,
     woodbury_preconditioner,
 )
-from leadline.numerics._linear_algebra._small_cholesky import small_cholesky
+from leadline.numerics._linear_algebra._small_cholesky import root_of_inverse, small_cholesky
 
 __all__ = [
     "ConjugateGradientsInfo",
@@ -42,6 +42,7 @@ __all__ = [
     "log_determinant",
     "pivoted_cholesky",
     "require_factor",
+    "root_of_inverse",
     "small_cholesky",
     "solve_factored",
     "solve_lower",

@@ -36,3 +36,16 @@ def small_cholesky(a: Float[Any, "b q q"], variances: Float[Any, "b q"]) -> Floa
         below = left[:, 1:] / pivot[:, None]
         columns.append(jnp.concatenate([jnp.zeros((a.shape[0], j)), pivot[:, None], below], axis=1))
     return jnp.stack(columns, axis=-1)
+
+
+def root_of_inverse(factor: Float[Array, "b q q"]) -> Float[Array, "b q q"]:
+    """A = L^-T of each factor, column by column: A L^T = I."""
+    q = factor.shape[-1]
+    columns: list[Array] = []
+    for j in range(q):
+        left = jnp.eye(q)[j]
+        if columns:
+            done = jnp.stack(columns, axis=-1)  # (b, q, j)
+            left = left - jnp.einsum("bik,bk->bi", done, factor[:, j, :j])
+        columns.append(jnp.broadcast_to(left / factor[:, j, j, None], factor.shape[:2]))
+    return jnp.stack(columns, axis=-1)

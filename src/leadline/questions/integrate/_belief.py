@@ -29,17 +29,15 @@ from leadline.boundary import InvalidData
 from leadline.kernels import ProductMatern, SquaredExponential
 from leadline.means import Zero
 from leadline.measures import Gaussian, Measure, Product, Uniform
-from leadline.models import GP
+from leadline.models import GP, Normal
 from leadline.quadrature import Integrand, Plain, SquareRoot, square_roots
-from leadline.questions._process import hyper_parameters, with_hyper_parameters
+from leadline.questions._surrogate import learn_process
 
 METHODS = ("auto", "bq", "wsabi")
 # Of the least value, which is the offset of a square root.
 _OFFSET = 0.8
 # Length scales and noise where the search for them begins, in rows and in largest values.
 _LENGTH, _NOISE = 0.25, 1e-8
-# Hyper-parameters are learned again when the data have grown by this part, and by one row.
-_GROWTH = 0.01
 # Rows of the measure whose spread is the unit of length scales.
 _REFERENCE = 64
 
@@ -66,6 +64,12 @@ class Belief(NamedTuple):
             return 0.0, np.inf
         z = self.integrand.integral(measure)
         return float(z.mean), float(z.std)
+
+    def notes(self, z: Normal) -> dict[str, float]:
+        """What progress and stopping need to know of the integral's law, if anything is known."""
+        if self.log_scale == -np.inf:
+            return {}
+        return {"mean": float(z.mean), "std": float(z.std), "log_scale": self.log_scale}
 
 
 def believe(
@@ -94,11 +98,15 @@ def believe(
         )
     warped = method == "wsabi" or (method == "auto" and bool(y.min() >= 0.0))
     # Hyper-parameters of the one are not those of the other.
-    own = state if state.get("warped", np.asarray(warped)).item() == warped else {}
+    before = dict(state)
+    own = before if before.pop("warped", None) == warped else {}
     offset = _OFFSET * float(y.min()) if warped else 0.0
     targets = square_roots(y, offset) if warped else y
     process = _process(x.shape[1], warped, _is_product(measure))
-    posterior, learned = _learn(process, x, targets, measure, own)
+    reference = np.asarray(measure.qmc(_REFERENCE, 0))
+    posterior, learned = learn_process(
+        process, x, targets, own, priors="quiet", reference=reference
+    )
     integrand = SquareRoot(posterior, offset) if warped else Plain(posterior)
     return Belief(integrand, log_scale, {**learned, "warped": np.asarray(warped)})
 
@@ -128,14 +136,3 @@ def _process(columns: int, warped: bool, product: bool) -> Any:
     mean: Any = Zero() if warped else 0.0
     noise: Any = _NOISE
     return GP(1.0 * kernel, mean=mean, noise=noise)
-
-
-def _learn(process: Any, x: Any, y: Any, measure: Measure, state: Mapping[str, Any]) -> Any:
-    n = len(y)
-    if state:
-        process = with_hyper_parameters(process, state)
-        if n - state["rows"] < max(1.0, _GROWTH * n):
-            return process.condition(x, y), {k: v for k, v in state.items() if k != "warped"}
-    reference = np.asarray(measure.qmc(_REFERENCE, 0))
-    posterior = process.fit(x, y, priors="quiet", reference=reference)
-    return posterior, {**hyper_parameters(posterior.gp), "rows": np.asarray(n)}

@@ -10,6 +10,7 @@ import numpy as np
 
 from leadline.boundary import InvalidData
 from leadline.models import Normal
+from leadline.questions._any_size import NormalOfAnySize
 from leadline.questions._frames import points_of
 from leadline.questions._table import frame_of
 
@@ -87,7 +88,7 @@ class Integral:
         if question.logarithmic:
             return Normal(np.asarray(f.mean), np.asarray(f.var))
         scale = math.exp(self._belief.log_scale)
-        return Normal(scale * np.asarray(f.mean), scale**2 * np.asarray(f.var))
+        return NormalOfAnySize.of(scale * np.asarray(f.mean), scale * np.asarray(f.std))
 
     @property
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:

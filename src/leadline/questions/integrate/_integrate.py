@@ -14,11 +14,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from leadline.boundary import InvalidData, as_choice, shorten
+from leadline.boundary import InvalidData, as_choice
 from leadline.journal import Asked, Journal
 from leadline.measures import Measure
 from leadline.numerics import describe, restore
 from leadline.quadrature import Information
+from leadline.questions._numbers import as_finite
 from leadline.questions._question import Exhausted, Question
 from leadline.questions._registry import require_settings
 from leadline.questions.integrate._belief import METHODS, Belief, believe
@@ -100,16 +101,7 @@ class Integrate(Question):
     def check(self, value: Any) -> float:
         """A finite number, as a float; of logarithms minus infinity too."""
         what = "A logarithm" if self.logarithmic else "A value"
-        try:
-            array = np.asarray(value)
-            if array.size != 1 or array.dtype.kind not in "iuf" or np.ma.is_masked(value):
-                raise TypeError
-            number = float(array.item())
-        except (TypeError, ValueError) as error:
-            raise InvalidData(f"{what} must be one number, got {shorten(value)}.") from error
-        if not (math.isfinite(number) or (self.logarithmic and number == -math.inf)):
-            raise InvalidData(f"{what} must be finite, got {number}.")
-        return number
+        return as_finite(value, what, nothing=self.logarithmic)
 
     def outcome(self, value: Any) -> dict[str, Any]:
         """The value of a trial, which is learned from."""
@@ -125,18 +117,20 @@ class Integrate(Question):
             row = self._design_row(np.concatenate(gone))
             return Asked(number, self.space.decode(row[None])[0], {}, {})
         belief = self._believe(rows, numbers[:, 0], self._state)
-        notes = self._notes(belief)
         integrand = belief.integrand
         if len(ledger.running):
             integrand = _beside(integrand, ledger.running)
         information = Information(integrand, self._in_cube)
+        # What is expected of running calls makes the integral no surer.
+        known = integrand is belief.integrand
+        z = information.coupling.law if known else belief.integrand.integral(self._in_cube)
         found = maximize(
             information, self.space, self.key(), close_to=rows[:4], avoid=np.concatenate(gone)
         )
         if found is None:
             raise Exhausted(f"All {len(self._trials)} points have been asked.")
         point = self.space.decode(found.rows)[0]
-        return Asked(number, point, belief.state, notes)
+        return Asked(number, point, belief.state, belief.notes(z))
 
     def worth_asking(self, ask: Asked) -> bool:
         """Whether the integral is less sure than the tolerance."""
@@ -177,12 +171,6 @@ class Integrate(Question):
 
     def _believe(self, rows: np.ndarray, values: np.ndarray, state: Mapping[str, Any]) -> Belief:
         return believe(self.method, rows, values, self._in_cube, state, self.logarithmic)
-
-    def _notes(self, belief: Belief) -> dict[str, float]:
-        """The integral as it is known now, over the largest value, and the logarithm of that."""
-        mean, std = belief.law(self._in_cube)
-        known = {"mean": mean, "std": std, "log_scale": belief.log_scale}
-        return known if math.isfinite(std) else {}
 
     def _design_row(self, gone: np.ndarray) -> np.ndarray:
         """The first of the design's points of the measure that was not asked."""

@@ -9,12 +9,12 @@ import numpy as np
 
 from leadline.boundary import InvalidData
 from leadline.models import Normal
+from leadline.questions._any_size import NormalOfAnySize
 from leadline.questions._bending import Units
 from leadline.questions._frames import points_of
 from leadline.questions._process import Model
 from leadline.questions._surrogate import learn
 from leadline.questions._table import frame_of
-from leadline.questions.minimize._belief import NormalOfAnySize
 
 if TYPE_CHECKING:
     from leadline.questions.minimize._minimize import Minimize
